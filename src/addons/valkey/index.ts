@@ -1,6 +1,6 @@
 import type { AddOn } from '../../core/commands/add-on.ts';
 
-/** What several gateways share in Valkey or Redis, and may lose. */
+/** State that several gateways share in Valkey or Redis, and may lose. */
 export const valkey: AddOn = {
   name: 'valkey',
   parts: async () => (await import('./parts.ts')).parts,

@@ -9,7 +9,7 @@ import { SharedHealth } from './shared-health.ts';
 import { SharedReplies } from './shared-replies.ts';
 import { SharedValues } from './shared-values.ts';
 
-/** What this process shares with those of other gateways. The primary of workers serves no requests, and shares nothing. */
+/** State that this process shares with those of other gateways. The primary of workers serves no requests, and shares nothing. */
 export function openShared({ clock, log, metrics, role, settings }: PartTools): ProcessPart {
   const shared = role === 'primary' ? undefined : sharedOf(settings.server);
   const address = shared && addressIn(shared.url);

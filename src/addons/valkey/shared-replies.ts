@@ -22,7 +22,7 @@ interface SharedRepliesSetup {
   readonly families: SharedFamilies;
 }
 
-/** What is written in front of the bytes of a reply. Times are wall clocks: gateways have no other clock in common. */
+/** The head in front of the bytes of a reply. Times are wall clocks: gateways have no other clock in common. */
 interface Head extends Omit<CachedReply, 'bytes' | 'storedAt'> {
   readonly storedAt: number;
   readonly maxAgeMs: number;

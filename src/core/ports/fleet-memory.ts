@@ -1,7 +1,7 @@
 import type { FarReplies, HealthLink } from '../memory/ports.ts';
 import type { Rate } from '../tenants/amounts.ts';
 
-/** What several gateways share in an engine beside them, and may lose. */
+/** State that several gateways share in an engine beside them, and may lose. */
 export interface FleetMemory {
   readonly limits: FleetLimits;
   readonly replies: FarReplies;

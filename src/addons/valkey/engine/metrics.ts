@@ -2,7 +2,7 @@ import { familiesOf } from '../../../core/record/metrics/metrics.ts';
 import { metric } from '../../../core/record/metrics/metric-spec.ts';
 import type { Metrics } from '../../../core/record/metrics/registry.ts';
 
-/** What a command is for. */
+/** The purpose of a command. */
 export type Job = 'limits' | 'cache' | 'responses' | 'breakers' | 'connect';
 
 export const SHARED_METRICS = {

@@ -71,7 +71,7 @@ export class LeasedPlaces implements Leased {
     this.#waiting = 0;
     const waiting = this.#sent.reduce((sum, places) => sum + places, 0);
     const wanted = leaving ? 0 : Math.max(this.#before, this.#peak, taken + waiting);
-    // What is given back must not be used before the answer.
+    // Places that are given back must not be used before the answer.
     this.#held = Math.min(this.#held, Math.max(wanted, taken));
     return ['places', this.#most, leaving ? 0 : taken, wanted, 0, 0, 0];
   }

@@ -8,7 +8,7 @@ const SECOND_MS = 1000;
 const KNOWN_MS = 2000;
 const ROUNDING = 1e-6;
 
-/** What was last heard of the bucket that all share. */
+/** The last news of the bucket that all share. */
 interface Heard {
   readonly left: number;
   readonly at: number;
@@ -71,7 +71,7 @@ export class LeasedRate implements Leased {
   }
 
   take(units: number, estimated = false): void {
-    // What is used while the engine is away is counted by the own part alone.
+    // Requests while the engine is away count against the own part alone.
     if (!this.#lessor.isUp) return;
     this.#held -= units;
     if (estimated && units > 0) this.#corrected += units;
@@ -123,7 +123,7 @@ export class LeasedRate implements Leased {
     this.#heard = { left, at: this.#lessor.now() };
   }
 
-  /** What is owed may be counted twice then, and what was given back is gone: never too little. */
+  /** A debt may be counted twice then, and returned permits are gone: never too little is counted. */
   unanswered(): void {
     const sent = this.#sent.shift();
     if (!sent) return;
@@ -131,7 +131,7 @@ export class LeasedRate implements Leased {
     this.#corrected += sent.corrected;
   }
 
-  /** What the rate allows in a second. */
+  /** Permits of the rate in a second. */
   get #slice(): number {
     return Math.max(1, SECOND_MS / this.#msPerUnit);
   }
@@ -146,7 +146,7 @@ export class LeasedRate implements Leased {
     return this.#heard ? this.#lessor.now() - this.#heard.at : Infinity;
   }
 
-  /** What all can take, if nobody has taken anything since. */
+  /** Permits that all can take, if nobody has taken any since. */
   #left(): number {
     const age = this.#age();
     if (!this.#heard) return this.#burst;
