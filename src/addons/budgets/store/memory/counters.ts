@@ -1,7 +1,8 @@
 import type { Clock } from '../../../../plugin/index.ts';
 import type { Boot, CounterRef, Counters, CounterState, Grant, LeaseId } from '../../../../core/ports/counters.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
-import { countingCalls, isOver, noCounter, type CountingTables, type LeaseRow } from '../rules/counting.ts';
+import { countingCalls, isOver, noCounter } from '../rules/counting.ts';
+import type { CountingTables, LeaseRow } from '../../../../core/ports/store-rules.ts';
 
 const MAX_COUNTERS = 200_000;
 const PIECE = 500;

@@ -1,5 +1,4 @@
 import type { Nano } from '../../../../core/ports/money.ts';
-import type { AuditEvent } from '../../../../core/ports/audit.ts';
 import {
   auditIdOf,
   LEASE_MS,
@@ -20,51 +19,14 @@ import {
 } from '../../../../core/ports/counters.ts';
 import type { Actor } from '../../../../core/ports/entities.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
+import type { CountingCalls, CountingTables, LeaseRow, RunCount } from '../../../../core/ports/store-rules.ts';
 import { checkActor, checkInteger, checkText, invalid } from './checks.ts';
 
 /** A lease that ended, or a process without leases, is forgotten after this time: later reports of it would not be counted. */
 const KEEP_ENDED_MS = 86_400_000;
 
-export interface LeaseRow extends CounterRef {
-  readonly id: LeaseId;
-  readonly boot: Boot['id'];
-  readonly granted: Nano;
-  readonly used: Nano;
-  readonly expiresAt: number;
-  readonly state: 'live' | 'lost' | 'ended';
-}
-
-/** The tables of a backend within one transaction: it keeps the effects of all calls below, or, when one throws, of none. */
-export interface CountingTables {
-  counter(ref: CounterRef): CounterState | undefined;
-  saveCounter(row: CounterState): void;
-  lease(id: LeaseId): LeaseRow | undefined;
-  liveLease(boot: Boot['id'], ref: CounterRef): LeaseRow | undefined;
-  /** Living leases that ended before `now`, or of one process. */
-  reapable(now: number, boot: Boot['id'] | undefined): readonly LeaseRow[];
-  /** In the order of their ids. */
-  lostLeases(ref: CounterRef): readonly LeaseRow[];
-  newLeaseId(): LeaseId;
-  saveLease(row: LeaseRow): void;
-  renew(boot: Boot['id'], expiresAt: number): void;
-  /** The last batch of `take` of a process; 0: none. */
-  lastBatch(boot: Boot['id']): number;
-  lastAnswer(boot: Boot['id']): readonly Grant[];
-  saveAnswer(boot: Boot['id'], batch: number, answer: readonly Grant[]): void;
-  saveBoot(boot: Boot, seenAt: number): void;
-  countBoots(since: number): number;
-  /** Removes ended leases, lost ones without a rest, and processes without leases that are older. */
-  prune(before: number): void;
-  isAdjusted(id: string): boolean;
-  saveAdjusted(id: string): void;
-  addAudit(event: AuditEvent, by: Actor): void;
-}
-
-/** Runs a task on the tables, in one transaction, at a time of the store's wall clock. */
-type RunCount = <Result>(now: number, task: (tables: CountingTables) => Result) => Result;
-
 /** The methods of `Counters` that write. The time comes first, as in all calls of a store. */
-export const countingCalls = (run: RunCount) => ({
+export const countingCalls = (run: RunCount): CountingCalls => ({
   take: (now: number, requests: readonly LeaseRequest[], by: Boot, batch: number) =>
     run(now, (tables) => take(tables, { requests, by, batch }, now)),
   report: (now: number, used: readonly LeaseUsage[], by: Boot) => run(now, (tables) => report(tables, used, by, now)),

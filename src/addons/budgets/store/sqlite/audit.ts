@@ -8,7 +8,8 @@ import {
 } from '../../../../core/ports/audit.ts';
 import type { Actor } from '../../../../core/ports/entities.ts';
 import { checkInteger } from '../rules/checks.ts';
-import { announcementOf, ChainKeys, dropOf, nextRow, verifyChain, type LastRow } from '../rules/audit-chain.ts';
+import { announcementOf, ChainKeys, dropOf, nextRow, verifyChain } from '../rules/audit-chain.ts';
+import type { LastRow } from '../../../../core/ports/store-rules.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import type { Database } from './database.ts';
 

@@ -1,5 +1,6 @@
 import type { CounterRef, CounterState, Grant } from '../../../../core/ports/counters.ts';
-import { countingCalls, noCounter, type CountingTables, type LeaseRow } from '../rules/counting.ts';
+import { countingCalls, noCounter } from '../rules/counting.ts';
+import type { CountingTables, LeaseRow } from '../../../../core/ports/store-rules.ts';
 import type { SqliteAudit } from './audit.ts';
 import type { Database } from './database.ts';
 

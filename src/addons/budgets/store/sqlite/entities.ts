@@ -14,8 +14,10 @@ import {
 } from '../../../../core/ports/entities.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import { checkKeyUses } from '../rules/checks.ts';
-import { placeOf, writeEntities, type EntityRow, type EntityTables, type SealedField } from '../rules/entity-writes.ts';
-import type { KeyEncryptionKeys, SealedPlace } from '../rules/sealing.ts';
+import { placeOf, writeEntities } from '../rules/entity-writes.ts';
+import type { EntityRow, EntityTables, SealedField } from '../../../../core/ports/store-rules.ts';
+import type { KeyEncryptionKeys } from '../rules/sealing.ts';
+import type { SealedPlace } from '../../../../core/ports/store-rules.ts';
 import type { SqliteAudit } from './audit.ts';
 import type { Database } from './database.ts';
 
