@@ -160,7 +160,7 @@ class CountingRows implements CountingTables {
   }
 
   newLeaseId(): LeaseId {
-    return this.#loaded.ids!.pop()!;
+    return this.#loaded.ids!.shift()!;
   }
 
   saveLease(row: LeaseRow): void {
