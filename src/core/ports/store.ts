@@ -17,7 +17,10 @@ export interface StateStore {
    * Rejects with `invalid` where the backend is copied with its own tools.
    */
   backup(folder: string): Promise<void>;
-  /** Ends what is under way and frees the store for another process. Methods reject with `unavailable` afterwards. */
+  /**
+   * Ends what is under way and frees the store for another process. Methods reject with `unavailable` afterwards. May be called again,
+   * and resolves within seconds, whatever hangs.
+   */
   close(): Promise<void>;
 }
 
@@ -32,8 +35,8 @@ export interface OpenStore {
   readonly objects: ObjectReplica;
   /** Kinds of objects that it may hold. */
   readonly owns: readonly string[];
-  /** Undefined: it is in memory. */
-  readonly folder: string | undefined;
+  /** The folder of what belongs to this gateway alone, such as its spool. Undefined: nothing of it outlives the process. */
+  readonly dir: string | undefined;
   /** Reasons against readiness. */
   reasons(): readonly string[];
   /** Rejects with `StateFailure` while it does not answer. */
