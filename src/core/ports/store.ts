@@ -2,6 +2,9 @@ import type { Boot, Counters } from './counters.ts';
 import type { Entity, Version, Entities } from './entities.ts';
 import type { ObjectReplica } from '../settings/source/stored-objects.ts';
 import type { Audit } from './audit.ts';
+import type { Boots } from './boots.ts';
+import type { Claims } from './claims.ts';
+import type { Outbox } from './outbox.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -12,6 +15,9 @@ export interface StateStore {
   readonly ledger: Ledger;
   readonly audit: Audit;
   readonly idempotency: Idempotency;
+  readonly boots: Boots;
+  readonly claims: Claims;
+  readonly outbox: Outbox;
   /**
    * Copies the whole store to a folder that does not exist, consistent with one moment, while it is in use.
    * Rejects with `invalid` where the backend is copied with its own tools.

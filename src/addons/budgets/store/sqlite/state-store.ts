@@ -49,6 +49,23 @@ export function storeOver(thread: Calls, reader: Calls, close: () => Promise<voi
       find: (actor, key) => thread.call('findAnswer', actor, key),
       keep: (answer) => thread.call('keepAnswer', answer),
     },
+    boots: {
+      seen: (boot, shown) => thread.call('seenBoot', boot, shown),
+      live: () => thread.call('liveBoots'),
+      ended: (boot) => thread.call('endBoot', boot),
+    },
+    claims: {
+      take: (wish) => thread.call('takeClaim', wish),
+      find: (name) => thread.call('findClaim', name),
+      end: (name, holder) => thread.call('endClaim', name, holder),
+    },
+    outbox: {
+      add: (events) => thread.call('addEvents', events),
+      take: (to, most, ms) => thread.call('takeEvents', to, most, ms),
+      done: (events) => thread.call('endEvents', events),
+      again: (event, ms) => thread.call('eventAgain', event, ms),
+      waiting: async () => new Map(await thread.call('eventsWaiting')),
+    },
     backup: (folder) => thread.call('backup', folder),
     close,
   };
@@ -64,6 +81,7 @@ function entitiesOf(thread: Calls): Entities {
       for (const watcher of watchers) watcher(version);
       return version;
     },
+    begin: (epoch, by) => thread.call('begin', epoch, by),
     unseal: (ref, field) => thread.call('unseal', ref, field),
     watch(hint) {
       watchers.add(hint);
@@ -78,12 +96,12 @@ const countersOf = (thread: Calls): Counters => ({
   take: (requests, by, batch) => thread.call('take', requests, by, batch),
   report: (used, by) => thread.call('report', used, by),
   giveBack: (leases, by) => thread.call('giveBack', leases, by),
-  reap: (now, boot) => thread.call('reap', now, boot),
+  reap: (boot) => thread.call('reap', boot),
   adjust: (adjustment, by) => thread.call('adjust', adjustment, by),
   read: (counters) => thread.call('read', counters),
   notify: (counter, bit) => thread.call('notify', counter, bit),
   all: () => allCounters(thread),
-  forget: (periodStart) => thread.call('forget', periodStart),
+  forget: (ageMs) => thread.call('forget', ageMs),
 });
 
 async function* allCounters(thread: Calls): AsyncIterable<readonly CounterState[]> {

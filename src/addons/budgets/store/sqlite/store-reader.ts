@@ -36,8 +36,8 @@ export class StoreReader {
       );
   }
 
-  load(): Loaded {
-    return new SqliteEntities(this.#db, new SqliteAudit(this.#db), KeyEncryptionKeys.none()).load(0);
+  load(now = Date.now()): Loaded {
+    return new SqliteEntities(this.#db, new SqliteAudit(this.#db), KeyEncryptionKeys.none()).load(0, now);
   }
 
   countersAfter(last: CounterRef | undefined): readonly CounterState[] {

@@ -96,7 +96,9 @@ export class StoreThread {
     // The last answer took the reference to the worker away. Without one, a process with nothing else to do would exit before the
     // caller continues.
     this.#worker.ref();
-    await Promise.race([this.#ended.promise, this.#clock.sleep(END_MS)]);
+    const stopTimer = this.#clock.after(END_MS, () => this.#ended.resolve());
+    await this.#ended.promise;
+    stopTimer();
     this.#worker.unref();
   }
 
