@@ -1,6 +1,19 @@
 import type { AuditEvent, AuditRow, AuditVerdict, KnownRow } from './audit.ts';
 import type { Adjustment, Boot, CounterRef, CounterState, Counters, Grant, LeaseId, LeaseState } from './counters.ts';
-import type { Actor, DigestKind, EntityChange, EntityKind, EntityRef, KeyDigest, KeyUse, Version } from './entities.ts';
+import type {
+  Actor,
+  DigestKind,
+  EntityChange,
+  EntityKind,
+  EntityRef,
+  Epoch,
+  KeyDigest,
+  KeyUse,
+  Version,
+} from './entities.ts';
+import type { ShownBoot } from './boots.ts';
+import type { ClaimWish } from './claims.ts';
+import type { OutboxEvent } from './outbox.ts';
 import type { KeptAnswer } from './idempotency.ts';
 import type { LedgerQuery, LedgerRow, LedgerSum, RollupQuery, RollupRow } from './ledger.ts';
 import type { Nano } from './money.ts';
@@ -18,8 +31,19 @@ export interface StoreRules {
   placeOf(ref: EntityRef, field: string, version: Version): SealedPlace;
   auditChain(ring: SecretRing): AuditChain;
   readonly ledger: LedgerRules;
+  epochEvent(before: Epoch, after: Epoch, reason: string): AuditEvent;
+  readonly checks: StoreChecks;
+}
+
+/** The bounds of the ports, which a backend checks before it writes anything. Each throws `invalid`. */
+export interface StoreChecks {
+  checkActor(actor: Actor): void;
   checkKeyUses(uses: readonly KeyUse[]): void;
   checkAnswer(answer: KeptAnswer): void;
+  checkShown(boot: Boot, shown: ShownBoot): void;
+  checkClaim(wish: ClaimWish): void;
+  checkEvents(events: readonly OutboxEvent[]): void;
+  checkTaking(to: readonly string[], most: number, ms: number): void;
   checkInteger(what: string, value: number, least: number, most?: number): void;
 }
 
@@ -28,7 +52,8 @@ export interface LeaseRow extends CounterRef {
   readonly boot: Boot['id'];
   readonly granted: Nano;
   readonly used: Nano;
-  readonly expiresAt: number;
+  /** When it was lost or given back; 0: it lives. */
+  readonly endedAt: number;
   readonly state: 'live' | 'lost' | 'ended';
 }
 
@@ -38,25 +63,33 @@ export interface CountingTables {
   saveCounter(row: CounterState): void;
   lease(id: LeaseId): LeaseRow | undefined;
   liveLease(boot: Boot['id'], ref: CounterRef): LeaseRow | undefined;
-  /** Living leases that ended before `now`, or of one process. */
-  reapable(now: number, boot: Boot['id'] | undefined): readonly LeaseRow[];
+  /** Living leases of processes that were not renewed since, or of one process. */
+  reapable(since: number, boot: Boot['id'] | undefined): readonly LeaseRow[];
   /** In the order of their ids. */
   lostLeases(ref: CounterRef): readonly LeaseRow[];
   newLeaseId(): LeaseId;
   saveLease(row: LeaseRow): void;
-  renew(boot: Boot['id'], expiresAt: number): void;
   /** The last batch of `take` of a process; 0: none. */
   lastBatch(boot: Boot['id']): number;
   lastAnswer(boot: Boot['id']): readonly Grant[];
   saveAnswer(boot: Boot['id'], batch: number, answer: readonly Grant[]): void;
+  /** Renews a process. One row, whatever its leases. */
   saveBoot(boot: Boot, seenAt: number): void;
+  /** Processes that were renewed since. */
   countBoots(since: number): number;
   /** Removes ended leases, lost ones without a rest, and processes without leases that are older. */
   prune(before: number): void;
   isAdjusted(id: string): boolean;
   saveAdjusted(id: string): void;
+  /** Rows of the audit of a counter's adjustments after `since`, at most `MAX_ADJUSTMENTS`. @param id `auditIdOf` */
+  adjustments(id: string, since: number): readonly AdjustmentRow[];
   addAudit(event: AuditEvent, by: Actor): void;
 }
+
+export type AdjustmentRow = Pick<AuditRow, 'role' | 'before' | 'after'>;
+
+/** With so many, a counter takes no more adjustments with a limit. */
+export const MAX_ADJUSTMENTS = 2_000;
 
 /** Runs a task on the tables, in one transaction, at a time of the store's wall clock. */
 export type RunCount = <Result>(now: number, task: (tables: CountingTables) => Result) => Result;

@@ -6,6 +6,7 @@ const CODES: Readonly<Record<string, StateFailureCode>> = {
   '42501': 'invalid', // insufficient_privilege
   '42': 'damaged', // a table, column or function is missing
   '23505': 'conflict', // unique_violation
+  GH002: 'full',
   XX: 'damaged',
 };
 

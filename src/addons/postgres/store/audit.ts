@@ -18,9 +18,9 @@ type StoredAudit = { readonly [Column in keyof AuditRow]: AuditRow[Column] | nul
 export function auditOf(tools: StoreTools): Audit {
   const { connections, reads, rules, chain } = tools;
   return {
-    add: (event, by) => connections.transaction((tx) => append(tx, tools, event, by)),
+    add: (event, by) => connections.transaction((tx) => appendAudit(tx, tools, event, by)),
     async rows({ before, kind, id, limit = MAX_AUDIT_ROWS }) {
-      rules.checkInteger('a limit', limit, 1);
+      rules.checks.checkInteger('a limit', limit, 1);
       const conditions = [
         `seq < ${before ?? Number.MAX_SAFE_INTEGER}`,
         ...(kind === undefined ? [] : [`kind = ${reads.literal(kind)}`]),
@@ -40,7 +40,7 @@ export function auditOf(tools: StoreTools): Audit {
           at,
         );
         if (!last) return 0;
-        await append(tx, tools, chain.dropOf(last), by);
+        await appendAudit(tx, tools, chain.dropOf(last), by);
         await tx.script('SET LOCAL gatehouse.audit_retention = on');
         return tx.change('DELETE FROM audit WHERE seq <= $1', last.seq);
       }),
@@ -49,7 +49,7 @@ export function auditOf(tools: StoreTools): Audit {
 }
 
 /** Within a transaction of the caller. */
-async function append(tx: Transaction, { chain, now }: StoreTools, event: AuditEvent, by: Actor): Promise<void> {
+export async function appendAudit(tx: Transaction, { chain, now }: StoreTools, event: AuditEvent, by: Actor): Promise<void> {
   const [row] = await tx.query<{ last: LastRow | null; now: number }>('SELECT audit_last() AS last, store_now() AS now');
   const added = chain.next(event, by, row?.last ?? undefined, now().now ?? row!.now);
   await tx.query('SELECT audit_add($1)', JSON.stringify([added]));

@@ -1,5 +1,6 @@
 import type { AuditRow } from '../../../core/ports/audit.ts';
 import {
+  auditIdOf,
   LEASE_MS,
   type Boot,
   type CounterRef,
@@ -8,7 +9,14 @@ import {
   type Grant,
   type LeaseId,
 } from '../../../core/ports/counters.ts';
-import type { CountingCalls, CountingTables, LastRow, LeaseRow } from '../../../core/ports/store-rules.ts';
+import {
+  MAX_ADJUSTMENTS,
+  type AdjustmentRow,
+  type CountingCalls,
+  type CountingTables,
+  type LastRow,
+  type LeaseRow,
+} from '../../../core/ports/store-rules.ts';
 import type { StoreTools } from './store-tools.ts';
 
 const PIECE = 500;
@@ -25,6 +33,8 @@ interface Wanted {
   /** Numbers for new leases too. */
   readonly fresh?: true;
   readonly adjusted?: string;
+  /** Rows of the audit of a counter's adjustments. */
+  readonly limit?: { readonly id: string; readonly ms: number; readonly most: number };
 }
 
 interface LoadedRows {
@@ -37,6 +47,7 @@ interface LoadedRows {
   readonly others?: number;
   readonly ids?: LeaseId[];
   readonly isAdjusted?: boolean;
+  readonly adjustments?: readonly AdjustmentRow[];
   readonly last?: LastRow | null;
 }
 
@@ -62,13 +73,12 @@ export function countersOf(tools: StoreTools): Counters {
     report: (used, by) =>
       run({ leases: used.map(({ lease }) => lease), boot: by.id }, (calls, now) => calls.report(now, used, by)),
     giveBack: (leases, by) => run({ leases }, (calls, now) => calls.giveBack(now, leases, by)),
-    reap: (until, boot) =>
-      run({ reap: boot === undefined ? {} : { boot } }, (calls, now) => calls.reap(now, until, boot)),
+    reap: (boot) => run({ reap: boot === undefined ? {} : { boot } }, (calls, now) => calls.reap(now, boot)),
     adjust: (adjustment, by) => {
-      const { node, period, id } = adjustment;
-      return run({ refs: [{ node, period }], lost: true, adjusted: id }, (calls, now) =>
-        calls.adjust(now, adjustment, by),
-      );
+      const { node, period, id, limit } = adjustment;
+      const earlier = limit && { id: auditIdOf(adjustment), ms: limit.ms, most: MAX_ADJUSTMENTS };
+      const wanted = { refs: [{ node, period }], lost: true, adjusted: id, ...(earlier && { limit: earlier }) } as const;
+      return run(wanted, (calls, now) => calls.adjust(now, adjustment, by));
     },
     notify: ({ node, period }, bit) =>
       run({ refs: [{ node, period }] }, (calls, now) => calls.notify(now, { node, period }, bit)),
@@ -81,10 +91,7 @@ export function countersOf(tools: StoreTools): Counters {
       return refs.map((ref) => byName.get(nameOf(ref)) ?? rules.noCounter(ref));
     },
     all: () => allOf(tools),
-    async forget(periodStart) {
-      const [row] = await connections.one<{ removed: number }>(`SELECT counters_forget(${periodStart}) AS removed`);
-      return row!.removed;
-    },
+    forget: (age) => connections.call('counters_forget', { age, ...tools.now() }),
   };
 }
 
@@ -152,7 +159,7 @@ class CountingRows implements CountingTables {
   }
 
   reapable(): readonly LeaseRow[] {
-    return this.#loaded.leases;
+    return this.#loaded.leases.filter(({ state }) => state === 'live');
   }
 
   lostLeases(ref: CounterRef): readonly LeaseRow[] {
@@ -168,10 +175,6 @@ class CountingRows implements CountingTables {
     this.#savedLeases.set(row.id, row);
     if (row.state === 'live') this.#live.set(liveName(row.boot, row), row.id);
     else if (this.liveLease(row.boot, row)?.id === row.id) this.#live.delete(liveName(row.boot, row));
-  }
-
-  renew(boot: Boot['id'], expiresAt: number): void {
-    this.#save({ renew: { boot, expiresAt } });
   }
 
   lastBatch(): number {
@@ -204,6 +207,10 @@ class CountingRows implements CountingTables {
 
   saveAdjusted(id: string): void {
     this.#save({ adjusted: id });
+  }
+
+  adjustments(): readonly AdjustmentRow[] {
+    return this.#loaded.adjustments ?? [];
   }
 
   addAudit(...[event, by]: Parameters<CountingTables['addAudit']>): void {

@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import type { AuditRow } from '../../../core/ports/audit.ts';
 import type {
+  Actor,
   DigestKind,
   Entities,
   Entity,
   EntityDoc,
   EntityKind,
   EntityRef,
+  Epoch,
   KeyDigest,
   KeyUse,
   Loaded,
@@ -14,6 +17,7 @@ import type {
 import { StateFailure } from '../../../core/ports/failures.ts';
 import type { EntityRow, EntityTables, LastRow, SealedField, SealedPlace } from '../../../core/ports/store-rules.ts';
 import type { Transaction } from '../connect/connections.ts';
+import { appendAudit } from './audit.ts';
 import type { StoreTools } from './store-tools.ts';
 import type { Versions } from './versions.ts';
 
@@ -34,8 +38,12 @@ const DIGESTS = `(SELECT json_agg(json_build_object('slot', d.slot, 'digest', d.
   'validTo', d.valid_to) ORDER BY d.slot) FROM secret_digest d WHERE d.kind = e.kind AND d.id = e.id)`;
 const FIELDS = '(SELECT json_agg(x.field ORDER BY x.field) FROM sealed x WHERE x.kind = e.kind AND x.id = e.id)';
 
+const EPOCH = `(SELECT json_build_object('id', id, 'at', at, 'accepted', accepted) FROM epoch ORDER BY at DESC LIMIT 1)`;
+
 interface ReadRow extends EntityRow {
   readonly now: Version;
+  readonly at: number;
+  readonly epoch: Epoch;
   readonly isReadOnly: boolean;
   readonly digests: readonly Omit<StoredDigest, 'kind'>[] | null;
   readonly fields: readonly string[] | null;
@@ -60,6 +68,7 @@ export function entitiesOf(tools: StoreTools, versions: Versions): Entities {
       versions.hint(version);
       return version;
     },
+    begin: (wish, by) => beginEpoch(tools, wish, by),
     async unseal({ kind, id }, field) {
       const [found] = await connections.one<SealedField>(
         `SELECT field, version, envelope FROM sealed WHERE kind = ${connections.literal(kind)} AND id = ${connections.literal(id)}
@@ -70,7 +79,7 @@ export function entitiesOf(tools: StoreTools, versions: Versions): Entities {
     },
     watch: (hint) => versions.watch(hint),
     async seen(uses) {
-      rules.checkKeyUses(uses);
+      rules.checks.checkKeyUses(uses);
       await connections.call('keys_seen', uses);
     },
     async lastUses(keyIds) {
@@ -86,9 +95,9 @@ export function entitiesOf(tools: StoreTools, versions: Versions): Entities {
 }
 
 /** One statement: all rows are of one moment. */
-async function loadAfter({ connections }: StoreTools, since: Version): Promise<Loaded> {
+async function loadAfter({ connections, now }: StoreTools, since: Version): Promise<Loaded> {
   const rows = await connections.one<ReadRow>(
-    `SELECT s.value AS now, current_setting('transaction_read_only')::boolean AS "isReadOnly", e.kind, e.id, e.version, e.doc,
+    `SELECT s.value AS now, ${now().now ?? 'store_now()'} AS at, ${EPOCH} AS epoch, current_setting('transaction_read_only')::boolean AS "isReadOnly", e.kind, e.id, e.version, e.doc,
        e.updated_by AS "updatedBy", e.updated_at AS "updatedAt", e.gone, ${DIGESTS} AS digests, ${FIELDS} AS fields
      FROM sequence s LEFT JOIN entity e ON e.version > ${since} WHERE s.name = 'version' ORDER BY e.kind, e.id`,
   );
@@ -98,9 +107,31 @@ async function loadAfter({ connections }: StoreTools, since: Version): Promise<L
   const found = first.kind === null ? [] : rows;
   return {
     version: first.now,
+    epoch: first.epoch,
+    at: first.at,
     changed: found.filter(({ gone }) => gone === 0).map(entityOf),
     gone: found.filter(({ gone }) => gone === 1).map(({ kind, id }) => ({ kind, id })),
   };
+}
+
+async function beginEpoch(
+  tools: StoreTools,
+  { accepted, reason }: { readonly accepted: boolean; readonly reason: string },
+  by: Actor,
+): Promise<Epoch> {
+  const { connections, rules } = tools;
+  rules.checks.checkActor(by);
+  return connections.transaction(async (tx) => {
+    await tx.query(`SELECT value FROM sequence WHERE name = 'version' FOR UPDATE`);
+    const [row] = await tx.query<{ before: Epoch; now: number }>(`SELECT ${EPOCH} AS before, store_now() AS now`);
+    const { before } = row!;
+    const at = Math.max(tools.now().now ?? row!.now, before.at + 1);
+    const epoch = { id: randomBytes(16).toString('hex'), at, accepted };
+    await tx.query('DELETE FROM epoch');
+    await tx.query('INSERT INTO epoch (id, at, accepted) VALUES ($1, $2, $3)', epoch.id, at, accepted);
+    await appendAudit(tx, tools, rules.epochEvent(before, epoch, reason), by);
+    return epoch;
+  });
 }
 
 const entityOf = ({ kind, id, version, doc, updatedBy, updatedAt, digests, fields }: ReadRow): Entity => ({

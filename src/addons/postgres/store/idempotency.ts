@@ -10,7 +10,7 @@ export const idempotencyOf = ({ connections, rules, now }: StoreTools): Idempote
     return found && { ...found };
   },
   async keep(answer) {
-    rules.checkAnswer(answer);
+    rules.checks.checkAnswer(answer);
     await connections.call('answer_keep', { answer, most: MAX_ANSWERS, ...now() });
   },
 });

@@ -9,6 +9,7 @@ import { migrate, missingSteps, type Step } from '../tables/migrations.ts';
 import { auditOf } from './audit.ts';
 import { countersOf } from './counters.ts';
 import { entitiesOf, useKeys } from './entities.ts';
+import { bootsOf, claimsOf, outboxOf } from './fleet.ts';
 import { idempotencyOf } from './idempotency.ts';
 import { appendDay } from './ledger/append.ts';
 import { DAY_MS } from './ledger/columns.ts';
@@ -65,6 +66,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<State
     ledger: ledgerOf(tools),
     audit: auditOf(tools),
     idempotency: idempotencyOf(tools),
+    boots: bootsOf(tools),
+    claims: claimsOf(tools),
+    outbox: outboxOf(tools),
     backup: () => Promise.reject(new StateFailure('invalid', COPIES)),
     async close() {
       stopTidying();

@@ -18,6 +18,7 @@ export class Versions {
   readonly #setup: VersionsSetup;
   readonly #watchers = new Set<(version: Version) => void>();
   #last: Version | undefined;
+  #epoch: string | undefined;
   #stop: (() => void)[] = [];
   #isClosed = false;
 
@@ -56,12 +57,16 @@ export class Versions {
 
   /** Never rejects: whoever loads finds out that the store does not answer. */
   async #look(): Promise<void> {
-    const found = await this.#setup.connections
-      .one<{ value: Version }>(`SELECT value FROM sequence WHERE name = 'version'`)
+    const [found] = await this.#setup.connections
+      .one<{ value: Version; epoch: string }>(
+        `SELECT value, (SELECT id FROM epoch ORDER BY at DESC LIMIT 1) AS epoch FROM sequence WHERE name = 'version'`,
+      )
       .catch(() => []);
-    const version = found[0]?.value;
+    if (!found) return;
+    const isOther = this.#epoch !== undefined && this.#epoch !== found.epoch;
+    this.#epoch = found.epoch;
     // An earlier version is news too: a failover lost commits, or a backup was restored.
-    if (version !== undefined && version !== this.#last) this.#tell(version);
+    if (isOther || found.value !== this.#last) this.#tell(found.value);
   }
 
   #tell(version: Version): void {

@@ -30,7 +30,8 @@ export const FIRST_FUNCTIONS = `
     BEGIN
       IF q ? 'reap' THEN
         ids := ARRAY(SELECT id FROM lease WHERE state = 'live' AND CASE WHEN q->'reap' ? 'boot' THEN boot = q->'reap'->>'boot'
-                     ELSE expires_at < now_ms END ORDER BY id LIMIT 5000);
+                     ELSE NOT EXISTS (
+                       SELECT FROM boot WHERE boot.id = lease.boot AND seen_at >= now_ms - (q->>'live')::bigint) END ORDER BY id LIMIT 5000);
       END IF;
       SELECT array_agg(node ORDER BY node, period), array_agg(period ORDER BY node, period) INTO nodes, periods FROM (
         SELECT node, period FROM jsonb_to_recordset(q->'refs') AS r(node text, period bigint)
@@ -46,7 +47,7 @@ export const FIRST_FUNCTIONS = `
                           WHERE (l.boot = by_boot AND l.state = 'live') OR (q ? 'lost' AND l.state = 'lost'));
       loaded := loaded || jsonb_build_object('now', now_ms, 'leases', (
         SELECT coalesce(jsonb_agg(jsonb_build_object('id', id, 'boot', boot, 'node', node, 'period', period, 'granted', granted,
-          'used', used, 'expiresAt', expires_at, 'state', state) ORDER BY id), '[]') FROM lease WHERE id = ANY (ids)));
+          'used', used, 'endedAt', ended_at, 'state', state) ORDER BY id), '[]') FROM lease WHERE id = ANY (ids)));
       IF q ? 'boot' THEN
         loaded := loaded || coalesce((SELECT jsonb_build_object('batch', batch, 'answer', answer) FROM boot
                                         WHERE id = by_boot FOR UPDATE), '{}');
@@ -60,6 +61,12 @@ export const FIRST_FUNCTIONS = `
       IF q ? 'adjusted' THEN
         loaded := loaded || jsonb_build_object('isAdjusted', EXISTS (SELECT FROM adjusted WHERE id = q->>'adjusted'), 'last', audit_last());
       END IF;
+      IF q ? 'limit' THEN
+        loaded := loaded || jsonb_build_object('adjustments', (
+          SELECT coalesce(jsonb_agg(jsonb_build_object('role', role, 'before', "before", 'after', "after")), '[]') FROM (
+            SELECT role, "before", "after" FROM audit WHERE kind = 'counter' AND id = q->'limit'->>'id'
+              AND at > now_ms - (q->'limit'->>'ms')::bigint ORDER BY seq DESC LIMIT (q->'limit'->>'most')::integer) AS found));
+      END IF;
       RETURN loaded;
     END $fn$;
 
@@ -70,19 +77,16 @@ export const FIRST_FUNCTIONS = `
           node text, period bigint, spent bigint, leased bigint, unreconciled bigint, notified integer) ORDER BY node COLLATE "C", period
         ON CONFLICT (node, period) DO UPDATE SET spent = excluded.spent, leased = excluded.leased,
           unreconciled = excluded.unreconciled, notified = excluded.notified;
-      INSERT INTO lease (id, boot, node, period, granted, used, expires_at, state)
-        SELECT id, boot, node, period, granted, used, "expiresAt", state FROM jsonb_to_recordset(q->'leases') AS r(
-          id bigint, boot text, node text, period bigint, granted bigint, used bigint, "expiresAt" bigint, state text) ORDER BY id
-        ON CONFLICT (id) DO UPDATE SET granted = excluded.granted, used = excluded.used, expires_at = excluded.expires_at,
+      INSERT INTO lease (id, boot, node, period, granted, used, ended_at, state)
+        SELECT id, boot, node, period, granted, used, "endedAt", state FROM jsonb_to_recordset(q->'leases') AS r(
+          id bigint, boot text, node text, period bigint, granted bigint, used bigint, "endedAt" bigint, state text) ORDER BY id
+        ON CONFLICT (id) DO UPDATE SET granted = excluded.granted, used = excluded.used, ended_at = excluded.ended_at,
           state = excluded.state;
-      IF q ? 'renew' THEN
-        UPDATE lease SET expires_at = (q->'renew'->>'expiresAt')::bigint WHERE boot = q->'renew'->>'boot' AND state = 'live';
-      END IF;
       IF q ? 'boot' THEN
         INSERT INTO boot (id, host, role, version, config_hash, started_at, seen_at)
           SELECT id, host, role, version, "configHash", "startedAt", (q->>'seenAt')::bigint FROM jsonb_to_record(q->'boot') AS r(
             id text, host text, role text, version text, "configHash" text, "startedAt" bigint)
-          ON CONFLICT (id) DO UPDATE SET config_hash = excluded.config_hash, seen_at = excluded.seen_at;
+          ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at;
       END IF;
       IF q ? 'batch' THEN
         UPDATE boot SET batch = (q->>'batch')::bigint, answer = q->>'answer' WHERE id = q->'boot'->>'id';
@@ -91,7 +95,7 @@ export const FIRST_FUNCTIONS = `
       IF q ? 'audit' THEN PERFORM audit_add(q->'audit'); END IF;
       IF q ? 'prune' THEN
         DELETE FROM lease WHERE id IN (
-          SELECT id FROM lease WHERE expires_at < (q->>'prune')::bigint AND (state = 'ended' OR (state = 'lost' AND used >= granted))
+          SELECT id FROM lease WHERE ended_at < (q->>'prune')::bigint AND (state = 'ended' OR (state = 'lost' AND used >= granted))
           ORDER BY id LIMIT 5000 FOR UPDATE SKIP LOCKED);
         DELETE FROM boot WHERE id IN (
           SELECT id FROM boot WHERE seen_at < (q->>'prune')::bigint AND NOT EXISTS (SELECT FROM lease WHERE lease.boot = boot.id)
@@ -99,8 +103,10 @@ export const FIRST_FUNCTIONS = `
       END IF;
     END $fn$;
 
-  CREATE FUNCTION counters_forget(period_start bigint) RETURNS bigint LANGUAGE plpgsql AS $fn$
-    DECLARE removed bigint;
+  CREATE FUNCTION counters_forget(q jsonb) RETURNS bigint LANGUAGE plpgsql AS $fn$
+    DECLARE
+      period_start bigint := coalesce((q->>'now')::bigint, store_now()) - (q->>'age')::bigint;
+      removed bigint;
     BEGIN
       DELETE FROM counter WHERE (node, period) IN (
         SELECT node, period FROM counter WHERE period > 0 AND period < period_start AND leased = 0
@@ -173,8 +179,9 @@ export const FIRST_FUNCTIONS = `
         SELECT actor, key, sha256, status, body, until FROM jsonb_to_record(q->'answer') AS r(
           actor text, key text, sha256 text, status integer, body text, until bigint) ON CONFLICT DO NOTHING;
       DELETE FROM idem WHERE (actor, key) IN (
-        SELECT actor, key FROM idem ORDER BY until, actor, key
-        LIMIT greatest(0, (SELECT count(*) FROM idem) - (q->>'most')::bigint) FOR UPDATE SKIP LOCKED);
+        SELECT actor, key FROM idem WHERE actor = q->'answer'->>'actor' ORDER BY until, key
+        LIMIT greatest(0, (SELECT count(*) FROM idem WHERE actor = q->'answer'->>'actor') - (q->>'most')::bigint)
+        FOR UPDATE SKIP LOCKED);
     END $fn$;
 
   -- The numbers of names of a day, new ones among them up to a number of each kind. Answers are [kind, id, text].
@@ -208,5 +215,58 @@ export const FIRST_FUNCTIONS = `
       EXECUTE format('CREATE TABLE %I (LIKE ledger_name INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', 'ledger_name_' || of_day);
       EXECUTE format('ALTER TABLE ledger ATTACH PARTITION %I FOR VALUES FROM (%s) TO (%s)', 'ledger_' || of_day, of_day, of_day + 1);
       EXECUTE format('ALTER TABLE ledger_name ATTACH PARTITION %I FOR VALUES FROM (%s) TO (%s)', 'ledger_name_' || of_day, of_day, of_day + 1);
+    END $fn$;
+
+  CREATE FUNCTION boot_seen(q jsonb) RETURNS jsonb LANGUAGE plpgsql AS $fn$
+    DECLARE now_ms bigint := coalesce((q->>'now')::bigint, store_now());
+    BEGIN
+      INSERT INTO boot (id, host, role, version, config_hash, started_at, seen_at, shown_at, shown_version, refused)
+        SELECT id, host, role, version, q->'shown'->>'configHash', "startedAt", now_ms, now_ms, (q->'shown'->>'version')::bigint,
+          q->'shown'->>'refused' FROM jsonb_to_record(q->'boot') AS r(id text, host text, role text, version text, "startedAt" bigint)
+        ON CONFLICT (id) DO UPDATE SET config_hash = excluded.config_hash, seen_at = excluded.seen_at, shown_at = excluded.shown_at,
+          shown_version = excluded.shown_version, refused = excluded.refused;
+      RETURN (SELECT jsonb_build_object('gateways', count(*), 'hashes', count(DISTINCT config_hash))
+              FROM boot WHERE shown_at > now_ms - (q->>'live')::bigint);
+    END $fn$;
+
+  CREATE FUNCTION claim_take(q jsonb) RETURNS jsonb LANGUAGE plpgsql AS $fn$
+    DECLARE now_ms bigint := coalesce((q->>'now')::bigint, store_now());
+    BEGIN
+      IF NOT EXISTS (SELECT FROM claim WHERE name = q->>'name') AND (SELECT count(*) FROM claim) >= (q->>'most')::bigint THEN
+        DELETE FROM claim WHERE name IN (SELECT name FROM claim WHERE until <= now_ms ORDER BY name FOR UPDATE SKIP LOCKED);
+        IF (SELECT count(*) FROM claim) >= (q->>'most')::bigint THEN
+          RAISE EXCEPTION 'the store has % claims', q->>'most' USING ERRCODE = 'GH002';
+        END IF;
+      END IF;
+      INSERT INTO claim (name, holder, text, until) VALUES (q->>'name', q->>'holder', q->>'text', now_ms + (q->>'ms')::bigint)
+        ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, text = excluded.text, until = excluded.until
+        WHERE claim.until <= now_ms OR claim.holder = excluded.holder;
+      RETURN (SELECT jsonb_build_object('holder', holder, 'text', text, 'until', until) FROM claim WHERE name = q->>'name');
+    END $fn$;
+
+  CREATE FUNCTION outbox_add(q jsonb) RETURNS void LANGUAGE plpgsql AS $fn$
+    BEGIN
+      IF (SELECT count(*) FROM outbox) + jsonb_array_length(q->'events') > (q->>'most')::bigint THEN
+        RAISE EXCEPTION 'the outbox has % events', q->>'most' USING ERRCODE = 'GH002';
+      END IF;
+      INSERT INTO outbox (id, receiver, body, tries, due)
+        SELECT value->>'id', value->>'to', value->>'body', 0, coalesce((q->>'now')::bigint, store_now())
+        FROM jsonb_array_elements(q->'events') WITH ORDINALITY AS e(value, place) ORDER BY place
+        ON CONFLICT DO NOTHING;
+    END $fn$;
+
+  -- Events that another gateway takes at this moment are not waited for.
+  CREATE FUNCTION outbox_take(q jsonb) RETURNS jsonb LANGUAGE plpgsql AS $fn$
+    DECLARE
+      now_ms bigint := coalesce((q->>'now')::bigint, store_now());
+      events jsonb;
+    BEGIN
+      WITH due AS (SELECT number FROM outbox WHERE due <= now_ms AND receiver IN (SELECT jsonb_array_elements_text(q->'to'))
+                     ORDER BY number LIMIT (q->>'most')::bigint FOR UPDATE SKIP LOCKED),
+        taken AS (UPDATE outbox o SET tries = o.tries + 1, due = now_ms + (q->>'ms')::bigint FROM due WHERE o.number = due.number
+                  RETURNING o.number, o.id, o.receiver, o.body, o.tries)
+        SELECT coalesce(jsonb_agg(jsonb_build_object('id', id, 'to', receiver, 'body', body, 'tries', tries) ORDER BY number), '[]')
+        INTO events FROM taken;
+      RETURN events;
     END $fn$;
 `;

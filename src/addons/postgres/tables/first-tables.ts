@@ -3,8 +3,9 @@
  * Times are milliseconds since 1970, days are days since 1970 (UTC): no time zone of a session matters.
  */
 export const FIRST_TABLES = `
-  CREATE TABLE meta (name text PRIMARY KEY, value text NOT NULL);
-  INSERT INTO meta VALUES ('epoch', replace(gen_random_uuid()::text, '-', ''));
+  CREATE TABLE epoch (id text PRIMARY KEY, at bigint NOT NULL, accepted boolean NOT NULL);
+  INSERT INTO epoch VALUES (
+    replace(gen_random_uuid()::text, '-', ''), (extract(epoch FROM clock_timestamp()) * 1000)::bigint, false);
   -- Rows that writers lock: 'version' before 'audit'.
   CREATE TABLE sequence (name text PRIMARY KEY, value bigint NOT NULL) WITH (fillfactor = 50);
   INSERT INTO sequence VALUES ('version', 0), ('audit', 0), ('ledger dropped', 0), ('ledger folded', 0);
@@ -28,14 +29,22 @@ export const FIRST_TABLES = `
   CREATE SEQUENCE lease_id;
   CREATE TABLE lease (
     id bigint PRIMARY KEY, boot text NOT NULL, node text COLLATE "C" NOT NULL, period bigint NOT NULL, granted bigint NOT NULL,
-    used bigint NOT NULL, expires_at bigint NOT NULL, state text NOT NULL) WITH (fillfactor = 50);
+    used bigint NOT NULL, ended_at bigint NOT NULL, state text NOT NULL) WITH (fillfactor = 50);
   CREATE UNIQUE INDEX lease_live ON lease (boot, node, period) WHERE state = 'live';
   CREATE INDEX lease_counter ON lease (node, period);
+  CREATE INDEX lease_ended ON lease (ended_at) WHERE state <> 'live';
   CREATE TABLE boot (
     id text PRIMARY KEY, host text NOT NULL, role text NOT NULL, version text NOT NULL, config_hash text NOT NULL,
-    started_at bigint NOT NULL, seen_at bigint NOT NULL, batch bigint NOT NULL DEFAULT 0, answer text NOT NULL DEFAULT '[]')
+    started_at bigint NOT NULL, seen_at bigint NOT NULL, batch bigint NOT NULL DEFAULT 0, answer text NOT NULL DEFAULT '[]',
+    shown_at bigint NOT NULL DEFAULT 0, shown_version bigint NOT NULL DEFAULT 0, refused text)
     WITH (fillfactor = 50);
   CREATE TABLE adjusted (id text PRIMARY KEY);
+
+  CREATE TABLE claim (
+    name text PRIMARY KEY, holder text NOT NULL, text text NOT NULL, until bigint NOT NULL) WITH (fillfactor = 50);
+  CREATE TABLE outbox (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text NOT NULL, receiver text NOT NULL, body text NOT NULL,
+    tries integer NOT NULL, due bigint NOT NULL, UNIQUE (id, receiver)) WITH (fillfactor = 70);
 
   CREATE TABLE audit (
     seq bigint PRIMARY KEY, at bigint NOT NULL, actor text NOT NULL, role text NOT NULL, address text, action text NOT NULL,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { AuditEvent } from '../../../../core/ports/audit.ts';
 import {
   hasDigests,
   MAX_ENTITIES,
@@ -6,6 +7,7 @@ import {
   type EntityChange,
   type EntityKind,
   type EntityRef,
+  type Epoch,
   type KeyDigest,
   type PutChange,
   type Version,
@@ -19,6 +21,15 @@ export const placeOf = ({ kind, id }: EntityRef, field: string, version: Version
   id: `${kind}/${id}`,
   field,
   version,
+});
+
+export const epochEvent = (before: Epoch, after: Epoch, reason: string): AuditEvent => ({
+  action: after.accepted ? 'accept_rollback' : 'restore',
+  kind: 'store',
+  id: 'epoch',
+  before: JSON.stringify({ epoch: before.id }),
+  after: JSON.stringify({ epoch: after.id }),
+  reason,
 });
 
 export function writeEntities(tables: EntityTables, write: EntityWrite): Version {

@@ -1,8 +1,8 @@
 import type { StoreRules } from '../../../../core/ports/store-rules.ts';
 import { announcementOf, ChainKeys, ChainReading, dropOf, nextRow } from './audit-chain.ts';
-import { checkAnswer, checkInteger, checkKeyUses } from './checks.ts';
+import * as checks from './checks.ts';
 import { countingCalls, noCounter } from './counting.ts';
-import { placeOf, writeEntities } from './entity-writes.ts';
+import { epochEvent, placeOf, writeEntities } from './entity-writes.ts';
 import * as ledger from './rollup-cells.ts';
 import { KeyEncryptionKeys } from './sealing.ts';
 
@@ -23,7 +23,6 @@ export const storeRules: StoreRules = {
     };
   },
   ledger,
-  checkKeyUses,
-  checkAnswer,
-  checkInteger,
+  epochEvent,
+  checks,
 };
