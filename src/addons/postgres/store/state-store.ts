@@ -69,7 +69,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<State
     boots: bootsOf(tools),
     claims: claimsOf(tools),
     outbox: outboxOf(tools),
-    backup: () => Promise.reject(new StateFailure('invalid', COPIES)),
+    backup: () => Promise.reject(new StateFailure('invalid', 'the tools of PostgreSQL copy the store')),
     async close() {
       stopTidying();
       versions.close();
@@ -77,9 +77,6 @@ export async function openPostgresStore(options: PostgresOptions): Promise<State
     },
   };
 }
-
-export const COPIES =
-  'a store of type `postgres` is copied with the tools of PostgreSQL, such as pg_dump or an archive of its log: remove `backup`';
 
 /** For commands: reads a store that gateways may use. Rejects with `not_found` where there is none. */
 export async function readPostgresStore(options: PostgresOptions) {
