@@ -78,12 +78,6 @@ export class Transaction {
     return (await this.#client.query(sql, values)).rowCount ?? 0;
   }
 
-  /** One function of the tables: a JSON value in, a JSON value out. */
-  async call<Result>(name: string, input: object): Promise<Result> {
-    const [row] = await this.query<{ result: Result }>(`SELECT ${name}($1) AS result`, JSON.stringify(input));
-    return row!.result;
-  }
-
   /** Several statements without values, in one round trip. */
   async script(sql: string): Promise<void> {
     await this.#client.query(sql);
@@ -127,28 +121,50 @@ export class Connections {
     this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
-  /** Rolls back when `task` rejects. A deadlock repeats the whole task. */
-  transaction<Result>(task: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  /** Rolls back when `task` rejects. A deadlock repeats the whole task. @param first a statement without values, in the round trip that begins it */
+  transaction<Result>(task: (transaction: Transaction) => Promise<Result>, first = ''): Promise<Result> {
     return this.#repeated(async (client) => {
-      await client.query(this.#begin);
+      await client.query(`${this.#begin}${first}`);
       const result = await task(new Transaction(client));
       await client.query('COMMIT');
       return result;
     });
   }
 
+  /**
+   * A function that loads rows and locks them, a task over them here, and a function that saves what the task changed: a transaction of two
+   * round trips, so that others wait for its rows no longer than one.
+   * @param task returns its result and the input of `save`; undefined: nothing is saved
+   */
+  exchange<Loaded, Result>(
+    [load, input, save]: readonly [load: string, input: object, save: string],
+    task: (loaded: Loaded) => readonly [Result, object | undefined],
+  ): Promise<Result> {
+    return this.#repeated(async (client) => {
+      const loaded = await client.query(`${this.#begin}${this.#select(load, input)}`);
+      // A text of several statements has a result for each of them.
+      const { rows } = (loaded as unknown as readonly { readonly rows: readonly { readonly result: Loaded }[] }[]).at(-1)!;
+      const [result, changed] = task(rows[0]!.result);
+      await client.query(changed ? `${this.#select(save, changed)};COMMIT` : 'COMMIT');
+      return result;
+    });
+  }
+
+  #select(name: string, input: object): string {
+    return `SELECT ${name}(${this.literal(JSON.stringify(input))}) AS result`;
+  }
+
   /** A transaction of one statement without values, in one round trip. */
   async one<Row extends object>(sql: string): Promise<Row[]> {
     return this.#repeated(async (client) => {
-      // A text of several statements has a result for each of them.
       const results = (await client.query(`${this.#begin}${sql};COMMIT`)) as unknown as { readonly rows: Row[] }[];
       return results.at(-2)!.rows;
     });
   }
 
-  /** One function of the tables in a transaction of its own, in one round trip. */
+  /** One function of the tables, a JSON value in and one out, in a transaction of its own and one round trip. */
   async call<Result>(name: string, input: object): Promise<Result> {
-    const [row] = await this.one<{ result: Result }>(`SELECT ${name}(${this.literal(JSON.stringify(input))}) AS result`);
+    const [row] = await this.one<{ result: Result }>(this.#select(name, input));
     return row!.result;
   }
 

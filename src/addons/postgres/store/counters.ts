@@ -51,20 +51,18 @@ interface LoadedRows {
   readonly last?: LastRow | null;
 }
 
-/** Each call loads its rows locked, runs the rules over them here, and saves what they changed: three round trips with the commit. */
+/** Each call loads its rows locked, runs the rules over them here, and saves what they changed. */
 export function countersOf(tools: StoreTools): Counters {
   const { connections, rules } = tools;
-  const run = async <Result>(wanted: Wanted, call: (calls: CountingCalls, now: number) => Result): Promise<Result> =>
-    connections.transaction(async (tx) => {
-      const loaded = await tx.call<LoadedRows>('counting_load', { ...wanted, live: LEASE_MS, ...tools.now() });
-      const rows = new CountingRows(loaded, tools);
-      const result = call(
-        rules.counting((_, task) => task(rows)),
-        loaded.now,
-      );
-      if (rows.changed) await tx.call('counting_save', rows.changed);
-      return result;
-    });
+  const run = <Result>(wanted: Wanted, call: (calls: CountingCalls, now: number) => Result): Promise<Result> =>
+    connections.exchange<LoadedRows, Result>(
+      ['counting_load', { ...wanted, live: LEASE_MS, ...tools.now() }, 'counting_save'],
+      (loaded) => {
+        const rows = new CountingRows(loaded, tools);
+        const calls = rules.counting((_, task) => task(rows));
+        return [call(calls, loaded.now), rows.changed];
+      },
+    );
   return {
     take: (requests, by, batch) =>
       run({ refs: requests.flatMap(({ path }) => path), boot: by.id, fresh: true }, (calls, now) =>

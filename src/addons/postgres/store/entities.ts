@@ -58,13 +58,13 @@ export function entitiesOf(tools: StoreTools, versions: Versions): Entities {
         change.op === 'put' ? (change.digests ?? []).map(({ digest }) => ({ kind: change.kind, digest })) : [],
       );
       const refs = changes.map(({ kind, id }) => ({ kind, id }));
-      const version = await connections.transaction(async (tx) => {
-        const loaded = await tx.call<LoadedEntities>('entity_load', { refs, digests, ...tools.now() });
-        const rows = new EntityRows(loaded, tools);
-        const written = rules.writeEntities(rows, { changes, by, now: loaded.now, keys: ring });
-        await tx.call('entity_save', rows.changed);
-        return written;
-      });
+      const version = await connections.exchange<LoadedEntities, Version>(
+        ['entity_load', { refs, digests, ...tools.now() }, 'entity_save'],
+        (loaded) => {
+          const rows = new EntityRows(loaded, tools);
+          return [rules.writeEntities(rows, { changes, by, now: loaded.now, keys: ring }), rows.changed];
+        },
+      );
       versions.hint(version);
       return version;
     },

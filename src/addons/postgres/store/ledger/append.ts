@@ -72,7 +72,6 @@ async function appendTo(
     JSON.stringify(Array.from(rules.ledger.cellsOf(some.map((row) => shownRow(day, row, names))), deltaOf));
   const cells = cellsOf(rows);
   return appends.transaction(async (tx) => {
-    await tx.script(INCOMING);
     await tx.copy(COPY, text);
     const [added] = await tx.query<{ number: number }>(ADD_ROWS, cells, rows.length);
     if (added!.number < rows.length && added!.number > 0) {
@@ -80,7 +79,7 @@ async function appendTo(
       await tx.query(ADD_CELLS, cellsOf(fresh));
     }
     return added!.number;
-  });
+  }, INCOMING);
 }
 
 async function addedRows(tx: Transaction, rows: readonly LedgerRow[]): Promise<readonly LedgerRow[]> {
