@@ -10,7 +10,8 @@ WORKDIR /opt/gatehouse
 COPY gatehouse-gateway-*.tgz ./
 # `--omit=optional` leaves OpenTelemetry out: 64 MB become 29.
 ARG NPM_FLAGS=""
-RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund ${NPM_FLAGS} ./gatehouse-gateway-*.tgz
+# `pg` is for a state store in PostgreSQL: 0.9 MB.
+RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund ${NPM_FLAGS} ./gatehouse-gateway-*.tgz pg@8.23.1
 RUN rm gatehouse-gateway-*.tgz && mkdir empty && node node_modules/.bin/gatehouse version
 
 FROM ${NODE_IMAGE}

@@ -48,7 +48,15 @@ const server = await startPostgres();
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-appends-'));
 const address = readAddress(server.url());
 if (typeof address === 'string') throw new Error(address);
-const options = { ca: undefined, schema: 'rate', connections: 4, listen: false, keys: '', rules: storeRules, clock: systemClock };
+const options = {
+  ca: undefined,
+  schema: 'rate',
+  connections: 4,
+  listen: false,
+  keys: '',
+  rules: storeRules,
+  clock: systemClock,
+};
 const postgres = await openPostgresStore({ pg, address, ...options });
 const owner = { pid: process.pid, boot: 'a'.repeat(32), host: 'bench' };
 const sqlite = await openSqliteStore({ folder: join(folder, 'state'), owner, keys: '' }, systemClock);

@@ -53,7 +53,9 @@ export async function startFleetGateway({ url, upstream, state, store, dir }: Fl
       },
     },
     catalog: {
-      providers: [{ slug: 'gpt', provider: 'openai', api_key: '${env:NONE:-key}', base_url: upstream, allow_insecure: true }],
+      providers: [
+        { slug: 'gpt', provider: 'openai', api_key: '${env:NONE:-key}', base_url: upstream, allow_insecure: true },
+      ],
     },
     prices: { prices: [{ model: '*', usd: { input: 1, output: 10 } }] },
     gateway: { default: { provider: '@gpt' } },

@@ -1,8 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { connect } from 'node:net';
+import { chmodSync, chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -12,6 +11,8 @@ export interface TestPostgres {
   readonly port: number;
   /** The address of its database, with a password. @param port of a relay before it */
   url(port?: number): string;
+  /** PEM of the authority of its certificate for `localhost`. */
+  readonly ca: string;
   /** Starts it again after `kill` or `stop`. */
   start(): Promise<void>;
   /** As a power failure would. */
@@ -39,7 +40,7 @@ export function postgresMissing(programs: readonly string[] = ['initdb', 'postgr
   return reason;
 }
 
-/** @param settings of postgresql.conf, such as `max_connections=20` */
+/** @param settings of postgresql.conf, such as `max_connections=20` or `ssl=on` */
 export async function startPostgres(settings: readonly string[] = []): Promise<TestPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-postgres-'));
   const owner = otherUser();
@@ -54,6 +55,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<T
     { ...owner, cwd: folder, encoding: 'utf8' },
   );
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  const ca = settings.includes('ssl=on') ? makeCertificate(folder, data, owner) : '';
   const port = await freePort();
   const all = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', ...settings];
   let server: ChildProcess | undefined;
@@ -73,6 +75,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<T
   await start();
   return {
     port,
+    ca,
     url: (at = port) => `postgres://${USER}:${password}@127.0.0.1:${at}/postgres`,
     start,
     kill: () => end('SIGKILL'),
@@ -111,7 +114,11 @@ server_reset_query = DISCARD ALL
 `,
   );
   if (owner) for (const path of [folder, users, settings]) chownSync(path, owner.uid, owner.gid);
-  const bouncer = spawn(found('pgbouncer') ?? '/usr/sbin/pgbouncer', ['-q', settings], { ...owner, cwd: folder, stdio: 'ignore' });
+  const bouncer = spawn(found('pgbouncer') ?? '/usr/sbin/pgbouncer', ['-q', settings], {
+    ...owner,
+    cwd: folder,
+    stdio: 'ignore',
+  });
   await answers(port, bouncer);
   return {
     url: server.url(port),
@@ -124,10 +131,29 @@ server_reset_query = DISCARD ALL
   };
 }
 
+function makeCertificate(folder: string, data: string, owner: ReturnType<typeof otherUser>): string {
+  const openssl = (...args: string[]): void => {
+    const { status, stderr } = spawnSync('openssl', args, { cwd: folder, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`openssl failed: ${stderr}`);
+  };
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '2', '-subj', '/CN=test authority');
+  const names = ['-addext', 'subjectAltName=DNS:localhost'];
+  openssl('req', ...key, '-keyout', `${data}/server.key`, '-out', 'server.csr', '-subj', '/CN=localhost', ...names);
+  const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-copy_extensions', 'copy', '-days', '2'];
+  openssl('x509', '-req', '-in', 'server.csr', ...signed, '-out', `${data}/server.crt`);
+  for (const name of ['server.key', 'server.crt']) {
+    chmodSync(join(data, name), 0o600);
+    if (owner) chownSync(join(data, name), owner.uid, owner.gid);
+  }
+  return readFileSync(join(folder, 'ca.pem'), 'utf8');
+}
+
 /** PostgreSQL does not run as root. */
 function otherUser(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const id = (flag: string): number => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout || 65534);
+  const id = (flag: string): number =>
+    Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout || 65534);
   return { uid: id('-u'), gid: id('-g') };
 }
 

@@ -10,7 +10,6 @@ const CLOSE_MS = 2_000;
 const KEEP_ALIVE_MS = 10_000;
 /** How often a call is made that ended in a deadlock or a serialization failure. */
 const MAX_TRIES = 4;
-const INT8 = 20;
 
 export interface ServerOptions {
   readonly pg: Pg;
@@ -114,8 +113,10 @@ export class Connections {
       Client: plainClient(options),
       max: size,
       query_timeout: answerMs,
-      types: { getTypeParser: (oid, format) => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) },
-    } as ConstructorParameters<typeof Pool>[0]);
+      types: {
+        getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
+      },
+    });
     // Without listeners a connection that breaks ends the process. The next call opens another one.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => client.on('error', () => {}));
@@ -136,6 +137,7 @@ export class Connections {
    * round trips, so that others wait for its rows no longer than one.
    * @param task returns its result and the input of `save`; undefined: nothing is saved
    */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- callers know the rows of their function
   exchange<Loaded, Result>(
     [load, input, save]: readonly [load: string, input: object, save: string],
     task: (loaded: Loaded) => readonly [Result, object | undefined],
@@ -143,7 +145,9 @@ export class Connections {
     return this.#repeated(async (client) => {
       const loaded = await client.query(`${this.#begin}${this.#select(load, input)}`);
       // A text of several statements has a result for each of them.
-      const { rows } = (loaded as unknown as readonly { readonly rows: readonly { readonly result: Loaded }[] }[]).at(-1)!;
+      const { rows } = (loaded as unknown as readonly { readonly rows: readonly { readonly result: Loaded }[] }[]).at(
+        -1,
+      )!;
       const [result, changed] = task(rows[0]!.result);
       await client.query(changed ? `${this.#select(save, changed)};COMMIT` : 'COMMIT');
       return result;
@@ -203,7 +207,12 @@ export class Connections {
     } catch (error) {
       // A refusal of a rule left the transaction open, an error of the server left it aborted.
       const isUsable = error instanceof StateFailure || !endsConnection(error);
-      const rolledBack = isUsable && (await client.query('ROLLBACK').then(() => true, () => false));
+      const rolledBack =
+        isUsable &&
+        (await client.query('ROLLBACK').then(
+          () => true,
+          () => false,
+        ));
       client.release(!rolledBack);
       throw error;
     }

@@ -2,7 +2,8 @@ import { StateFailure } from '../../../core/ports/failures.ts';
 
 export type Pg = typeof import('pg').default;
 
-export const INSTALL_PG = 'a store of type `postgres` needs the package `pg`: run `npm install pg@8` beside the gateway';
+export const INSTALL_PG =
+  'a store of type `postgres` needs the package `pg`: run `npm install pg@8` beside the gateway';
 
 /** The driver is an optional peer: only a gateway with a store of this type needs it. Rejects with `StateFailure`. */
 export async function loadPg(): Promise<Pg> {

@@ -49,8 +49,15 @@ export function auditOf(tools: StoreTools): Audit {
 }
 
 /** Within a transaction of the caller. */
-export async function appendAudit(tx: Transaction, { chain, now }: StoreTools, event: AuditEvent, by: Actor): Promise<void> {
-  const [row] = await tx.query<{ last: LastRow | null; now: number }>('SELECT audit_last() AS last, store_now() AS now');
+export async function appendAudit(
+  tx: Transaction,
+  { chain, now }: StoreTools,
+  event: AuditEvent,
+  by: Actor,
+): Promise<void> {
+  const [row] = await tx.query<{ last: LastRow | null; now: number }>(
+    'SELECT audit_last() AS last, store_now() AS now',
+  );
   const added = chain.next(event, by, row?.last ?? undefined, now().now ?? row!.now);
   await tx.query('SELECT audit_add($1)', JSON.stringify([added]));
 }
@@ -58,7 +65,7 @@ export async function appendAudit(tx: Transaction, { chain, now }: StoreTools, e
 /** Rows come in pieces, of one moment: some may be added or dropped meanwhile. */
 async function verify(tx: Transaction, check: ReturnType<StoreTools['chain']['check']>): Promise<AuditVerdict> {
   await tx.script('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-  for (let seq = -1; ; ) {
+  for (let seq = -1; ;) {
     const rows = await tx.query<StoredAudit>(
       `SELECT ${COLUMNS} FROM audit WHERE seq > $1 ORDER BY seq LIMIT ${PIECE}`,
       seq,

@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { startPgbouncer, startPostgres, postgresMissing, type TestPostgres } from '../../../../test/support/postgres.ts';
+import {
+  startPgbouncer,
+  startPostgres,
+  postgresMissing,
+  type TestPostgres,
+} from '../../../../test/support/postgres.ts';
 import { describeStateStore } from '../../budgets/store/contract/state-store.testkit.ts';
 import type { Backend } from '../../budgets/store/contract/opened-store.testkit.ts';
 import { storeRules } from '../../budgets/store/rules/store-rules.ts';
@@ -60,6 +65,9 @@ describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? '' :
   describeStateStore(backendOf('postgres', () => server.url(), true));
 });
 
-describe.skipIf(noBouncer !== undefined)(`PostgreSQL behind pgbouncer${noBouncer === undefined ? '' : ` (${noBouncer})`}`, () => {
-  describeStateStore(backendOf('postgres without session state', () => bouncer!.url, false));
-});
+describe.skipIf(noBouncer !== undefined)(
+  `PostgreSQL behind pgbouncer${noBouncer === undefined ? '' : ` (${noBouncer})`}`,
+  () => {
+    describeStateStore(backendOf('postgres without session state', () => bouncer!.url, false));
+  },
+);

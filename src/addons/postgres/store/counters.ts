@@ -75,7 +75,12 @@ export function countersOf(tools: StoreTools): Counters {
     adjust: (adjustment, by) => {
       const { node, period, id, limit } = adjustment;
       const earlier = limit && { id: auditIdOf(adjustment), ms: limit.ms, most: MAX_ADJUSTMENTS };
-      const wanted = { refs: [{ node, period }], lost: true, adjusted: id, ...(earlier && { limit: earlier }) } as const;
+      const wanted = {
+        refs: [{ node, period }],
+        lost: true,
+        adjusted: id,
+        ...(earlier && { limit: earlier }),
+      } as const;
       return run(wanted, (calls, now) => calls.adjust(now, adjustment, by));
     },
     notify: ({ node, period }, bit) =>

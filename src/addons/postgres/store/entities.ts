@@ -281,7 +281,9 @@ export async function useKeys(tools: StoreTools): Promise<void> {
 }
 
 async function announce(tx: Transaction, { chain, now }: StoreTools): Promise<void> {
-  const [row] = await tx.query<{ last: LastRow | null; now: number }>('SELECT audit_last() AS last, store_now() AS now');
+  const [row] = await tx.query<{ last: LastRow | null; now: number }>(
+    'SELECT audit_last() AS last, store_now() AS now',
+  );
   const announcement = chain.announcement(row?.last ?? undefined, now().now ?? row!.now);
   if (announcement) await tx.query('SELECT audit_add($1)', JSON.stringify([announcement]));
 }

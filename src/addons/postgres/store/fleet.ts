@@ -19,7 +19,8 @@ export const bootsOf = ({ connections, rules, now }: StoreTools): Boots => ({
     );
     return rows.map((row) => ({ ...row, refused: row.refused ?? undefined }));
   },
-  ended: async (id) => void (await connections.one(`UPDATE boot SET shown_at = 0 WHERE id = ${connections.literal(id)}`)),
+  ended: async (id) =>
+    void (await connections.one(`UPDATE boot SET shown_at = 0 WHERE id = ${connections.literal(id)}`)),
 });
 
 export const claimsOf = ({ connections, rules, now }: StoreTools): Claims => ({

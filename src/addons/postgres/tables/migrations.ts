@@ -44,7 +44,7 @@ export async function missingSteps(connections: Connections, { schema, steps = S
 /** Applies the missing steps, each in a transaction of its own under a lock: several gateways may start at once. */
 export async function migrate(connections: Connections, { schema, steps = STEPS }: Migrations): Promise<void> {
   const first = await missingSteps(connections, { schema, steps });
-  for (let left = first.length; left > 0; )
+  for (let left = first.length; left > 0;)
     left = await connections.transaction(async (tx) => {
       await tx.script(`SET LOCAL lock_timeout = ${LOCK_MS}; SET LOCAL statement_timeout = ${STEP_MS}`);
       await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', `gatehouse tables ${schema}`);

@@ -132,8 +132,7 @@ export class ChainReading implements ChainCheck {
 
   end(): AuditVerdict {
     const [first, known, seq] = [this.#first, this.#known, this.#seq];
-    if (first && !this.#isBegun)
-      return { intact: false, at: first.seq - 1, reason: `row ${first.seq - 1} is missing` };
+    if (first && !this.#isBegun) return { intact: false, at: first.seq - 1, reason: `row ${first.seq - 1} is missing` };
     const whole = { intact: true, rows: this.#count, seq, head: this.#head, parts: this.#parts.all } as const;
     return (known && missing(known, { first, seq })) ?? whole;
   }

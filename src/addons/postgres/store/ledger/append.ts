@@ -122,11 +122,9 @@ const shownRow = (day: number, row: LedgerRow, names: LedgerNames): LedgerRow =>
 function deltaOf(cell: RollupCell): object {
   const delta: Record<string, string | number> = { start: cell.start };
   LEDGER_DIMENSIONS.forEach((dimension, index) => (delta[dimension] = cell.names[index]!));
-  for (const sum of LEDGER_SUMS)
-    delta[columnOf(sum).slice(1, -1)] = Math.max(-MOST_SUM, Math.min(MOST_SUM, cell[sum]));
+  for (const sum of LEDGER_SUMS) delta[columnOf(sum).slice(1, -1)] = Math.max(-MOST_SUM, Math.min(MOST_SUM, cell[sum]));
   for (const count of COUNTS) delta[count] = cell[count];
   MS_COLUMNS.forEach((column, index) => (delta[column] = cell.ms[index]!));
   FIRST_COLUMNS.forEach((column, index) => (delta[column] = cell.firstMs[index]!));
   return delta;
 }
-

@@ -15,7 +15,8 @@ export const TEXTS = [...LEDGER_NAMES, 'asked', 'tier', 'geo', 'priceVersion'] a
 export type LedgerText = (typeof TEXTS)[number];
 
 /** `cacheWrite5m`: `"cache_write5m"` */
-export const columnOf = (name: string): string => `"${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`;
+export const columnOf = (name: string): string =>
+  `"${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`;
 
 const buckets = (prefix: string): string[] => Array.from({ length: BUCKETS }, (_, index) => `${prefix}${index}`);
 export const MS_COLUMNS = buckets('ms');

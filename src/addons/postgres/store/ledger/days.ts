@@ -29,7 +29,7 @@ const FOLD_DAY = (start: number): string =>
 
 /** Adds the sums of appends to those of their hours, and makes the tables of the next days. For one gateway at a time, every ten seconds. */
 export async function tidyLedger(tools: StoreTools, today: number): Promise<void> {
-  for (let more = true; more; ) {
+  for (let more = true; more;) {
     const [folded] = await tools.reads.one<{ number: number }>(FOLD_DELTAS);
     more = folded!.number === MOST_DELTAS;
   }
@@ -82,7 +82,9 @@ async function removeTables(tools: StoreTools, first: number): Promise<void> {
       for (const { name, parent: attached, isPending } of old) {
         // Outside of a transaction. Appends and reads of other days go on meanwhile.
         if (attached !== null && isPending !== null)
-          await reads.bare(`ALTER TABLE ${attached} DETACH PARTITION ${name} ${isPending ? 'FINALIZE' : 'CONCURRENTLY'}`);
+          await reads.bare(
+            `ALTER TABLE ${attached} DETACH PARTITION ${name} ${isPending ? 'FINALIZE' : 'CONCURRENTLY'}`,
+          );
         await reads.one(`DROP TABLE IF EXISTS ${name}`);
       }
     }

@@ -146,4 +146,3 @@ const cellOf =
       firstMs: FIRST_COLUMNS.map(value),
     };
   };
-
