@@ -628,7 +628,16 @@ export interface AlertWebhook {
    *
    * @minItems 1
    */
-  kinds?: ('budget' | 'exhausted' | 'anomaly' | 'unknown_price' | 'lost_lease' | 'key_expiry' | 'backup_failure')[];
+  kinds?: (
+    | 'budget'
+    | 'exhausted'
+    | 'anomaly'
+    | 'unknown_price'
+    | 'lost_lease'
+    | 'key_expiry'
+    | 'backup_failure'
+    | 'rolled_back'
+  )[];
   /**
    * Only alerts about these organizations, teams and keys, and about what is inside them; alerts about none, such as unknown prices, are left out then. Default: all alerts.
    *

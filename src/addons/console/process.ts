@@ -107,7 +107,7 @@ interface ConsoleParts {
 }
 
 function portOf(
-  { clock, configs, log }: PartTools,
+  { clock, configs, log, store }: PartTools,
   { boot, stats, kept, answers, flush, ended }: ConsoleParts,
 ): Console {
   const pages = new PageFiles(packageFile('dist/console'), createPageBuild(packageFile(''), log));
@@ -115,7 +115,7 @@ function portOf(
   const work = new ConsoleWork(answers, clock);
   return {
     boot,
-    sessions: new BrowserSessions(clock),
+    sessions: new BrowserSessions(clock, store),
     written: createWrittenReader(configs),
     kept: kept && {
       page(query, memory) {

@@ -15,7 +15,7 @@ export interface Entities {
    * Rejects with `conflict`, `not_found`, `id_gone`, `digest_taken`, `invalid`, `full` or `sealed`.
    */
   write(changes: readonly EntityChange[], by: Actor): Promise<Version>;
-  /** Begins an epoch, with an audit row. @param accepted gateways that have seen another history may take this one */
+  /** Begins an epoch, with an audit row. */
   begin(epoch: { readonly accepted: boolean; readonly reason: string }, by: Actor): Promise<Epoch>;
   /** The plain text of a sealed field; the caller writes its audit row. Rejects with `not_found` or `sealed`. */
   unseal(ref: EntityRef, field: string): Promise<string>;
@@ -30,14 +30,15 @@ export interface Entities {
 export type Version = number;
 
 /**
- * One history of a store's versions. A store gets a new one when it is created, restored, or an operator accepts that its history is another
- * one than gateways have seen.
+ * One history of a store's versions. A store gets a new one when it is created, when it is found to have lost writes, and when an operator
+ * accepts that.
  */
 export interface Epoch {
   /** Random. */
   readonly id: string;
   /** Grows with each epoch: milliseconds since 1970, of the store. */
   readonly at: number;
+  /** False: nothing may be written before an operator has accepted the history. A created store has an accepted one. */
   readonly accepted: boolean;
 }
 

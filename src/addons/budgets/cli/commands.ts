@@ -132,8 +132,13 @@ const stateCommands: Commands = {
   },
   'state accept-rollback': storeCommand(
     'accept-rollback',
-    'Accept that the state store has an earlier version than the gateway has seen, as after a restore. Keys that\nwere revoked since are valid again. The gateway must not run',
+    'Accept that the state store has an earlier version than the gateway has seen, as after a restore. Keys that\nwere revoked since are valid again. A gateway that owns its store alone must not run',
     async () => (await import('./state/backup.ts')).acceptRollbackCommand,
+  ),
+  'state restored': storeCommand(
+    'restored',
+    'After a database server was restored with its own tools: gateways refuse what was revoked since the copy,\nuntil `state accept-rollback`',
+    async () => (await import('./state/backup.ts')).restoredCommand,
   ),
   'state diff': storeCommand(
     'diff',

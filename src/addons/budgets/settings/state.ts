@@ -106,7 +106,7 @@ const KEYS: readonly StateKey[] = [
   { path: [], read: (state) => (state ? 'on' : 'off') },
   { path: ['store', 'type'], read: (state) => state?.store.type },
   { path: ['store', 'dir'], read: (state) => state?.store.dir },
-  { path: ['dir'], read: (state) => state?.dir },
+  { path: ['dir'], read: (state) => (state && state.dir !== state.store.dir ? state.dir : undefined) },
   { path: ['owns'], read: (state) => state?.owns.join(', ') },
   { path: ['encryption_keys'], read: (state) => state?.encryptionKeys?.reveal(), hidden: true },
   { path: ['backup', 'dir'], read: (state) => state?.backup?.dir },

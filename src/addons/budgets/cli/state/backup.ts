@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { AuditPart, KnownRow } from '../../../../core/ports/audit.ts';
 import { KeyEncryptionKeys } from '../../store/rules/sealing.ts';
+import type { StateSettings } from '../../settings/state.ts';
+import { StoreHistory } from '../../state/store-history.ts';
 import { SnapshotFiles } from '../../store/snapshot-files.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import type { StoreCopies } from '../../../../core/ports/store-driver.ts';
@@ -51,23 +54,40 @@ export const restoreCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
     });
   });
 
-/** `gatehouse state accept-rollback`: revoked keys and old caps of an earlier version are in force again. The gateway must not run. */
+/** `gatehouse state accept-rollback`: revoked keys and old caps of an earlier version are in force again. */
 export const acceptRollbackCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
-  onOpenStore(options, async (store, { name, state }) => {
-    const ring = KeyEncryptionKeys.parse(state.encryptionKeys?.reveal());
-    const { version } = await store.entities.load(0);
-    const files = new SnapshotFiles(join(state.dir ?? '', 'snapshots'), ring.derive('snapshot'));
-    const later = files.newest();
-    if (later <= version) {
+  onOpenStore(options, async (store, { name, state, driver }) => {
+    const loaded = await store.entities.load(0);
+    const { version } = loaded;
+    const files = snapshotsOf(state);
+    const seen = files?.seen();
+    // Other gateways on the store may have seen more than this machine.
+    if (driver.use !== 'shared' && !new StoreHistory(seen).isBehind(loaded)) {
       options.out(`${name}: version ${version}; no later version was seen, so there is nothing to accept\n`);
       return 0;
     }
-    const reason = `version ${later} to ${version}`;
-    await store.audit.add({ action: 'accept_rollback', kind: 'store', id: name, reason }, ACTOR);
-    files.forgetAfter(version);
-    options.out(`${name}: version ${version} is accepted in place of version ${later}\n`);
+    const instead = seen && seen.version > version ? ` in place of version ${seen.version}` : '';
+    await store.entities.begin({ accepted: true, reason: `version ${version}${instead}` }, ACTOR);
+    files?.forgetAfter(version);
+    options.out(`${name}: version ${version} is accepted${instead}\n`);
     return 0;
   });
+
+/** `gatehouse state restored`: gateways that have seen the store as it was before its restore refuse what was revoked since. */
+export const restoredCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
+  onOpenStore(options, async (store, { name }) => {
+    await store.entities.begin({ accepted: false, reason: 'restored' }, ACTOR);
+    const { version } = await store.entities.load(0);
+    options.out(`${name}: version ${version} of a restored store; \`gatehouse state accept-rollback\` accepts it\n`);
+    return 0;
+  });
+
+/** Undefined: this machine has none. */
+function snapshotsOf({ dir, encryptionKeys }: StateSettings): SnapshotFiles | undefined {
+  const folder = join(dir ?? '', 'snapshots');
+  const ring = KeyEncryptionKeys.parse(encryptionKeys?.reveal());
+  return existsSync(folder) ? new SnapshotFiles(folder, ring.derive('snapshot')) : undefined;
+}
 
 interface VerifyOptions extends StateOptions {
   /** The last row at some time. */

@@ -77,7 +77,7 @@ export function describeEntities(backend: Backend): void {
       'belong to an epoch, and a later one says whether an operator has accepted it',
       on(async ({ entities, audit }, clock) => {
         const { epoch: first } = await entities.load(0);
-        expect([first.id.length, first.accepted]).toEqual([32, false]);
+        expect([first.id.length, first.accepted]).toEqual([32, true]);
         const restored = await entities.begin({ accepted: false, reason: 'a copy of noon' }, ANN);
         await clock.advance(1);
         const accepted = await entities.begin({ accepted: true, reason: 'seen' }, ANN);

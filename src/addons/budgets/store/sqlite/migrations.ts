@@ -70,7 +70,7 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'epochs, what gateways show of themselves, claims and the outbox',
     sql: `
       CREATE TABLE epoch (id TEXT PRIMARY KEY, at INTEGER NOT NULL, accepted INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-      INSERT INTO epoch VALUES (lower(hex(randomblob(16))), 1, 0);
+      INSERT INTO epoch VALUES (lower(hex(randomblob(16))), 1, 1);
       ALTER TABLE boot ADD COLUMN shown_at INTEGER NOT NULL DEFAULT 0;
       ALTER TABLE boot ADD COLUMN shown_version INTEGER NOT NULL DEFAULT 0;
       ALTER TABLE boot ADD COLUMN refused TEXT;
