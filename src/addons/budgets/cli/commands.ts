@@ -91,12 +91,13 @@ const priceCommands: Commands = {
 
 const stateCommands: Commands = {
   'state migrate': {
-    usage: 'state migrate [--configs DIR] [--dry-run]',
-    help: 'Bring the tables of the state store to this release, and move to it the keys, teams,\norganizations, prices, alerts and providers of the files that `state.owns` lists. The gateway must not run',
+    usage: 'state migrate [--configs DIR] [--dry-run | --check]',
+    help: 'Bring the tables of the state store to this release, and move to it the keys, teams,\norganizations, prices, alerts and providers of the files that `state.owns` lists. The gateway must not run, unless\nthe store is shared. --check: only tell whether the tables are those of this release. Exit code 1: they are not',
     async run(args, world) {
-      const options = { ...configs, 'dry-run': { type: 'boolean', default: false } } as const;
-      const { configs: dir, 'dry-run': dryRun } = parse(args, options).values;
-      const { migrateCommand } = await import('./state/files-and-store.ts');
+      const flag = { type: 'boolean', default: false } as const;
+      const { configs: dir, 'dry-run': dryRun, check } = parse(args, { ...configs, 'dry-run': flag, check: flag }).values;
+      const { checkTablesCommand, migrateCommand } = await import('./state/files-and-store.ts');
+      if (check) return checkTablesCommand({ ...world, dir });
       return migrateCommand({ ...world, dir, dryRun });
     },
   },

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../plugin/index.ts';
 import { MAX_NAMES, type Ledger } from '../../../core/ports/ledger.ts';
 import { StateFailure } from '../../../core/ports/failures.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import type { StoreRules } from '../../../core/ports/store-rules.ts';
+import { nameOfAddress } from '../settings/address.ts';
 import { Connections, type ServerOptions } from '../connect/connections.ts';
 import { listen } from '../connect/listener.ts';
 import { migrate, missingSteps, type Step } from '../tables/migrations.ts';
@@ -26,6 +28,7 @@ const ANSWER_MS = 2_000;
 /** A report of a year, and the sums of a day. */
 const READ_MS = 60_000;
 const TIDY_MS = 10_000;
+const CARETAKER_MS = 30_000;
 
 export interface PostgresOptions extends ServerOptions {
   /** Connections for counters and entities; there are five others. */
@@ -83,6 +86,8 @@ export async function readPostgresStore(options: PostgresOptions) {
   const tools = toolsOf(options);
   try {
     const missing = await missingSteps(tools.connections, options);
+    if (missing[0]?.number === 1)
+      throw new StateFailure('not_found', `${nameOfAddress(options.address)} has no store in the schema ${options.schema}`);
     if (missing.length > 0)
       throw new StateFailure(
         'invalid',
@@ -93,18 +98,6 @@ export async function readPostgresStore(options: PostgresOptions) {
     throw error;
   }
   return { ...readPortsOf(tools), close: () => closeAll(tools) };
-}
-
-/** Brings the tables to this release. @param isDry only counts the steps. Returns the number of steps that were missing */
-export async function migratePostgresStore(options: PostgresOptions, isDry: boolean): Promise<number> {
-  const tools = toolsOf(options);
-  try {
-    const missing = await missingSteps(tools.connections, options);
-    if (!isDry) await migrate(tools.connections, options);
-    return missing.length;
-  } finally {
-    await closeAll(tools);
-  }
 }
 
 function toolsOf(options: PostgresOptions): StoreTools {
@@ -150,18 +143,18 @@ function ledgerOf(tools: StoreTools): Ledger {
   };
 }
 
-/** Returns a function that ends it. Failures are those of the store, whose reader reports them. */
+/** One gateway at a time adds up the sums of the ledger and makes its tables. Returns a function that ends it. */
 function tidyLater(tools: StoreTools, clock: Clock): () => void {
+  const wish = { name: 'ledger sums', holder: randomBytes(16).toString('hex'), ms: CARETAKER_MS };
   let stop = (): void => {};
   let isStopped = false;
+  const tidy = async (): Promise<void> => {
+    const { holder } = await claimsOf(tools).take(wish);
+    if (holder === wish.holder) await tidyLedger(tools, Math.floor(clock.wall() / DAY_MS));
+  };
   const again = (): void => {
-    if (isStopped) return;
-    stop = clock.after(TIDY_MS, () => {
-      const today = Math.floor(clock.wall() / DAY_MS);
-      void tidyLedger(tools, today)
-        .catch(() => {})
-        .finally(again);
-    });
+    // Whoever loads the objects finds out that the store does not answer, and logs it.
+    if (!isStopped) stop = clock.after(TIDY_MS, () => void tidy().catch(() => {}).finally(again));
   };
   again();
   return () => {

@@ -5,7 +5,7 @@
 export const FIRST_TABLES = `
   CREATE TABLE epoch (id text PRIMARY KEY, at bigint NOT NULL, accepted boolean NOT NULL);
   INSERT INTO epoch VALUES (
-    replace(gen_random_uuid()::text, '-', ''), (extract(epoch FROM clock_timestamp()) * 1000)::bigint, false);
+    replace(gen_random_uuid()::text, '-', ''), (extract(epoch FROM clock_timestamp()) * 1000)::bigint, true);
   -- Rows that writers lock: 'version' before 'audit'.
   CREATE TABLE sequence (name text PRIMARY KEY, value bigint NOT NULL) WITH (fillfactor = 50);
   INSERT INTO sequence VALUES ('version', 0), ('audit', 0), ('ledger dropped', 0), ('ledger folded', 0);

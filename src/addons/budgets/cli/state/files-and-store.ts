@@ -107,6 +107,15 @@ export const diffCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
     }),
   );
 
+/** `gatehouse state migrate --check`: whether the tables are those of this release, for a job before a deploy. Exit code 1: they are not. */
+export const checkTablesCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
+  onStore(options, (found) =>
+    withReader(found, async () => {
+      options.out(`${found.name}: the tables are those of this release\n`);
+      return 0;
+    }),
+  );
+
 /** `gatehouse state migrate`: new tables, and the objects of `state.owns` move from the files, whose entries it names and leaves. */
 export const migrateCommand = (options: StateOptions & { readonly dryRun: boolean }): Promise<0 | 1 | 2> =>
   onStore(options, async (found): Promise<ExitCode> => {
