@@ -1,5 +1,5 @@
 import type { Client, ClientConfig, Pool, PoolClient } from 'pg';
-import { nameOfAddress, type Address } from '../settings/address.ts';
+import { nameOfAddress, type DatabaseAddress } from '../settings/address.ts';
 import { StateFailure } from '../../../core/ports/failures.ts';
 import { endsConnection, failureOf, isRepeatable } from './failures.ts';
 import type { Pg } from './load-pg.ts';
@@ -13,7 +13,7 @@ const MAX_TRIES = 4;
 
 export interface ServerOptions {
   readonly pg: Pg;
-  readonly address: Address;
+  readonly address: DatabaseAddress;
   /** PEM of the authority that signed the server's certificate. Undefined: those of Node. */
   readonly ca: string | undefined;
   /** The schema of the tables. */
@@ -29,7 +29,7 @@ interface ConnectionsOptions extends ServerOptions {
   readonly answerMs: number;
 }
 
-/** What a connection needs. Nothing of the environment: `pg` would take PGOPTIONS, PGPASSWORD, PGSSLMODE and the like. */
+/** The options of a connection. None comes from the environment: `pg` would take PGOPTIONS, PGPASSWORD, PGSSLMODE and the like. */
 export function clientConfig({ address, ca }: ServerOptions): ClientConfig {
   const { host, port, user, password, database, isLoopback } = address;
   const options: ClientConfig = {
@@ -94,7 +94,7 @@ export class Transaction {
  * Some connections to the server. Each call is a transaction, and what it sets ends with it: behind pgbouncer in transaction mode, the next
  * transaction of a connection may run in another session. Every wait has a limit, and every failure is a `StateFailure`.
  */
-export class Connections {
+export class ConnectionPool {
   readonly #pg: Pg;
   readonly #pool: Pool;
   readonly #where: string;
@@ -181,7 +181,7 @@ export class Connections {
     return this.#pg.escapeLiteral(text);
   }
 
-  /** May be called again. Connections that hang do not hold it. */
+  /** May be called again. ConnectionPool that hang do not hold it. */
   close(): Promise<void> {
     this.#closing ??= Promise.race([this.#pool.end(), new Promise<void>((end) => setTimeout(end, CLOSE_MS).unref())]);
     return this.#closing;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nameOfAddress, readAddress, type Address } from './address.ts';
+import { nameOfAddress, readAddress, type DatabaseAddress } from './address.ts';
 
 describe('the address of a database', () => {
   it.each([
@@ -10,7 +10,7 @@ describe('the address of a database', () => {
     ['postgres://ann:x@[::1]:5433/gate', ['::1', 5433, 'ann', 'x', 'gate', true]],
     ['postgres://ann:x@127.0.0.1.example/gate', ['127.0.0.1.example', 5432, 'ann', 'x', 'gate', false]],
   ] as const)('%s', (text, parts) => {
-    const { host, port, user, password, database, isLoopback } = readAddress(text) as Address;
+    const { host, port, user, password, database, isLoopback } = readAddress(text) as DatabaseAddress;
     expect([host, port, user, password, database, isLoopback]).toEqual(parts);
   });
 
@@ -31,7 +31,7 @@ describe('the address of a database', () => {
   });
 
   it('is shown without its user and password', () => {
-    expect(nameOfAddress(readAddress('postgres://ann:canary@[::1]/gate') as Address)).toBe(
+    expect(nameOfAddress(readAddress('postgres://ann:canary@[::1]/gate') as DatabaseAddress)).toBe(
       'postgres://[::1]:5432/gate',
     );
   });

@@ -1,5 +1,5 @@
 /** Where a PostgreSQL server is, and as whom the gateway connects. */
-export interface Address {
+export interface DatabaseAddress {
   readonly host: string;
   readonly port: number;
   readonly user: string;
@@ -17,7 +17,7 @@ const DEFAULT_PORT = 5432;
  *
  * Parameters are refused: `pg` lets `sslmode` of an address override the TLS options that a program gives (pg-connection-string).
  */
-export function readAddress(text: string): Address | string {
+export function readAddress(text: string): DatabaseAddress | string {
   if (!URL.canParse(text)) return `${NO_ADDRESS}: it cannot be parsed`;
   const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(text);
   if (protocol !== 'postgres:' && protocol !== 'postgresql:') return `${NO_ADDRESS}: it begins otherwise`;
@@ -51,5 +51,5 @@ function decoded(text: string): string | undefined {
 }
 
 /** For messages: without the user and the password. */
-export const nameOfAddress = ({ host, port, database }: Address): string =>
+export const nameOfAddress = ({ host, port, database }: DatabaseAddress): string =>
   `postgres://${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;

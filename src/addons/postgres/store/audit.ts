@@ -8,7 +8,7 @@ import {
 import type { Actor } from '../../../core/ports/entities.ts';
 import type { LastRow } from '../../../core/ports/store-rules.ts';
 import type { Transaction } from '../connect/connections.ts';
-import type { StoreTools } from './store-tools.ts';
+import type { StoreTools } from '../connect/store-tools.ts';
 
 const PIECE = 1_000;
 const COLUMNS = 'seq, at, actor, role, address, action, kind, id, "before", "after", reason, prev, hash';

@@ -10,7 +10,7 @@ import {
 import { describeStateStore } from '../../budgets/store/contract/state-store.testkit.ts';
 import type { Backend } from '../../budgets/store/contract/opened-store.testkit.ts';
 import { storeRules } from '../../budgets/store/rules/store-rules.ts';
-import { readAddress, type Address } from '../settings/address.ts';
+import { readAddress, type DatabaseAddress } from '../settings/address.ts';
 import { openPostgresStore } from './state-store.ts';
 
 const missing = postgresMissing();
@@ -33,7 +33,7 @@ afterAll(async () => {
 const backendOf = (name: string, url: () => string, listens: boolean): Backend => ({
   name,
   async open({ clock, keys, maxNames }) {
-    const address = readAddress(url()) as Address;
+    const address = readAddress(url()) as DatabaseAddress;
     const schema = `test_${randomBytes(6).toString('hex')}`;
     const store = await openPostgresStore({
       pg,

@@ -17,7 +17,7 @@ import {
   type LastRow,
   type LeaseRow,
 } from '../../../core/ports/store-rules.ts';
-import type { StoreTools } from './store-tools.ts';
+import type { StoreTools } from '../connect/store-tools.ts';
 
 const PIECE = 500;
 const COUNTER = 'node, period, spent, leased, unreconciled, notified';

@@ -18,7 +18,7 @@ import { StateFailure } from '../../../core/ports/failures.ts';
 import type { EntityRow, EntityTables, LastRow, SealedField, SealedPlace } from '../../../core/ports/store-rules.ts';
 import type { Transaction } from '../connect/connections.ts';
 import { appendAudit } from './audit.ts';
-import type { StoreTools } from './store-tools.ts';
+import type { StoreTools } from '../connect/store-tools.ts';
 import type { Versions } from './versions.ts';
 
 type StoredDigest = EntityRef & Omit<KeyDigest, 'validTo'> & { readonly validTo: number | null };

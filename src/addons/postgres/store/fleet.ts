@@ -2,7 +2,7 @@ import { MAX_BOOTS, type BootRow, type Boots, type LiveBoots } from '../../../co
 import { MAX_CLAIMS, type Claim, type Claims } from '../../../core/ports/claims.ts';
 import { LEASE_MS } from '../../../core/ports/counters.ts';
 import { MAX_EVENTS, type Outbox, type TakenEvent } from '../../../core/ports/outbox.ts';
-import type { StoreTools } from './store-tools.ts';
+import type { StoreTools } from '../connect/store-tools.ts';
 
 const REFUSED = 'CASE WHEN refused IS NULL THEN NULL ELSE refused::json END AS refused';
 

@@ -1,5 +1,5 @@
 import { MAX_ANSWERS, type Idempotency, type KeptAnswer } from '../../../core/ports/idempotency.ts';
-import type { StoreTools } from './store-tools.ts';
+import type { StoreTools } from '../connect/store-tools.ts';
 
 export const idempotencyOf = ({ connections, rules, now }: StoreTools): Idempotency => ({
   async find(actor, key) {

@@ -8,7 +8,7 @@ import type { Boot } from '../../../core/ports/counters.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import { ANN, rowOf } from '../../budgets/store/contract/opened-store.testkit.ts';
 import { storeRules } from '../../budgets/store/rules/store-rules.ts';
-import { readAddress, type Address } from '../settings/address.ts';
+import { readAddress, type DatabaseAddress } from '../settings/address.ts';
 import { STEPS } from '../tables/migrations.ts';
 import { openPostgresStore, type PostgresOptions } from './state-store.ts';
 
@@ -31,7 +31,7 @@ async function open(more: Partial<PostgresOptions> & { readonly url?: string } =
   const { url = server.url(), ...options } = more;
   const store = await openPostgresStore({
     pg,
-    address: readAddress(url) as Address,
+    address: readAddress(url) as DatabaseAddress,
     ca: undefined,
     schema: newSchema(),
     connections: 4,
@@ -206,7 +206,7 @@ describe.skipIf(missing !== undefined)(`a store in PostgreSQL${missing === undef
     expect(encrypted).toBeGreaterThan(0);
     // Its name is another one, and its authority is unknown.
     await expect(open({ url: server.url(), ca: server.ca })).rejects.toThrow(/altname|does not match|IP/i);
-    const foreign = { ...(readAddress(url) as Address), isLoopback: false };
+    const foreign = { ...(readAddress(url) as DatabaseAddress), isLoopback: false };
     await expect(open({ address: foreign })).rejects.toThrow(/self.signed|unable to (?:verify|get)/i);
   });
 

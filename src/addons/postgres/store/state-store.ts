@@ -5,9 +5,9 @@ import { StateFailure } from '../../../core/ports/failures.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import type { StoreRules } from '../../../core/ports/store-rules.ts';
 import { nameOfAddress } from '../settings/address.ts';
-import { Connections, type ServerOptions } from '../connect/connections.ts';
+import { ConnectionPool, type ServerOptions } from '../connect/connections.ts';
 import { listen } from '../connect/listener.ts';
-import { migrate, missingSteps, type Step } from '../tables/migrations.ts';
+import { migrate, missingSteps, type TableStep } from '../tables/migrations.ts';
 import { auditOf } from './audit.ts';
 import { countersOf } from './counters.ts';
 import { entitiesOf, useKeys } from './entities.ts';
@@ -18,7 +18,7 @@ import { DAY_MS } from './ledger/columns.ts';
 import { dropDays, foldOldest, forgetSums, ledgerDays, tidyLedger } from './ledger/days.ts';
 import { LedgerNames } from './ledger/names.ts';
 import { ledgerRollups, ledgerRows } from './ledger/read.ts';
-import type { StoreTools } from './store-tools.ts';
+import type { StoreTools } from '../connect/store-tools.ts';
 import { Versions } from './versions.ts';
 
 const APPENDING = 2;
@@ -31,7 +31,7 @@ const TIDY_MS = 10_000;
 const CARETAKER_MS = 30_000;
 
 export interface PostgresOptions extends ServerOptions {
-  /** Connections for counters and entities; there are five others. */
+  /** ConnectionPool for counters and entities; there are five others. */
   readonly connections: number;
   /** False: writes of others are found by looks alone. */
   readonly listen: boolean;
@@ -42,7 +42,7 @@ export interface PostgresOptions extends ServerOptions {
   readonly maxNames?: number | undefined;
   /** Injected by tests, in place of the clock of the database. */
   readonly now?: (() => number) | undefined;
-  readonly steps?: readonly Step[] | undefined;
+  readonly steps?: readonly TableStep[] | undefined;
 }
 
 /** Opens the store and brings its tables to this release. It heals itself: each call takes a connection, and opens one where it needs. */
@@ -87,7 +87,10 @@ export async function readPostgresStore(options: PostgresOptions) {
   try {
     const missing = await missingSteps(tools.connections, options);
     if (missing[0]?.number === 1)
-      throw new StateFailure('not_found', `${nameOfAddress(options.address)} has no store in the schema ${options.schema}`);
+      throw new StateFailure(
+        'not_found',
+        `${nameOfAddress(options.address)} has no store in the schema ${options.schema}`,
+      );
     if (missing.length > 0)
       throw new StateFailure(
         'invalid',
@@ -108,9 +111,9 @@ function toolsOf(options: PostgresOptions): StoreTools {
     rules,
     ring,
     chain: rules.auditChain(ring),
-    connections: new Connections({ ...short, size }),
-    appends: new Connections({ ...short, size: APPENDING, answerMs: STATEMENT_MS }),
-    reads: new Connections({ ...options, size: READING, statementMs: READ_MS, answerMs: READ_MS }),
+    connections: new ConnectionPool({ ...short, size }),
+    appends: new ConnectionPool({ ...short, size: APPENDING, answerMs: STATEMENT_MS }),
+    reads: new ConnectionPool({ ...options, size: READING, statementMs: READ_MS, answerMs: READ_MS }),
     maxNames,
     now: () => (now ? { now: now() } : {}),
   };
@@ -154,7 +157,14 @@ function tidyLater(tools: StoreTools, clock: Clock): () => void {
   };
   const again = (): void => {
     // Whoever loads the objects finds out that the store does not answer, and logs it.
-    if (!isStopped) stop = clock.after(TIDY_MS, () => void tidy().catch(() => {}).finally(again));
+    if (!isStopped)
+      stop = clock.after(
+        TIDY_MS,
+        () =>
+          void tidy()
+            .catch(() => {})
+            .finally(again),
+      );
   };
   again();
   return () => {

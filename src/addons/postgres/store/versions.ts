@@ -1,6 +1,6 @@
 import type { Clock } from '../../../plugin/index.ts';
 import type { Version } from '../../../core/ports/entities.ts';
-import type { Connections } from '../connect/connections.ts';
+import type { ConnectionPool } from '../connect/connections.ts';
 
 /** Time between two looks at the version; random by a fifth, so that the gateways of a fleet do not ask at once. */
 const LOOK_MS = 1_000;
@@ -8,7 +8,7 @@ const SPREAD = 0.2;
 
 interface VersionsSetup {
   readonly clock: Pick<Clock, 'after'>;
-  readonly connections: Connections;
+  readonly connections: ConnectionPool;
   /** Begins to listen to writes. Returns a function that ends it. Undefined: the looks find them alone. */
   readonly listen: ((written: (version: Version) => void) => () => void) | undefined;
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { StateFailure } from '../../../core/ports/failures.ts';
-import type { Connections, Transaction } from '../connect/connections.ts';
+import type { ConnectionPool, Transaction } from '../connect/connections.ts';
 import { FIRST_FUNCTIONS } from './first-functions.ts';
 import { FIRST_TABLES } from './first-tables.ts';
 
-export interface Step {
+export interface TableStep {
   /** From 1, without gaps. */
   readonly number: number;
   readonly name: string;
@@ -15,7 +15,7 @@ export interface Step {
  * The tables, step by step. A step that has been released is never edited: stores remember its checksum. Steps only add until two releases
  * later, so that one release before and after serve side by side. Statements name their columns, so that they stay valid then.
  */
-export const STEPS: readonly Step[] = [{ number: 1, name: 'first tables', sql: FIRST_TABLES + FIRST_FUNCTIONS }];
+export const STEPS: readonly TableStep[] = [{ number: 1, name: 'first tables', sql: FIRST_TABLES + FIRST_FUNCTIONS }];
 
 /** DETACH PARTITION CONCURRENTLY begins with it. */
 const LEAST_VERSION = 140_000;
@@ -28,21 +28,24 @@ interface AppliedStep {
   readonly sha256: string;
 }
 
-const checksum = ({ sql }: Step): string => createHash('sha256').update(sql).digest('hex');
+const checksum = ({ sql }: TableStep): string => createHash('sha256').update(sql).digest('hex');
 
 interface Migrations {
   readonly schema: string;
   /** Injected by tests. */
-  readonly steps?: readonly Step[] | undefined;
+  readonly steps?: readonly TableStep[] | undefined;
 }
 
 /** The steps that the store lacks. Rejects a store of a later release, and one that has other steps. */
-export async function missingSteps(connections: Connections, { schema, steps = STEPS }: Migrations): Promise<Step[]> {
+export async function missingSteps(
+  connections: ConnectionPool,
+  { schema, steps = STEPS }: Migrations,
+): Promise<TableStep[]> {
   return connections.transaction(async (tx) => missing(await appliedIn(tx, schema), steps));
 }
 
 /** Applies the missing steps, each in a transaction of its own under a lock: several gateways may start at once. */
-export async function migrate(connections: Connections, { schema, steps = STEPS }: Migrations): Promise<void> {
+export async function migrate(connections: ConnectionPool, { schema, steps = STEPS }: Migrations): Promise<void> {
   const first = await missingSteps(connections, { schema, steps });
   for (let left = first.length; left > 0;)
     left = await connections.transaction(async (tx) => {
@@ -55,7 +58,7 @@ export async function migrate(connections: Connections, { schema, steps = STEPS 
     });
 }
 
-async function apply(tx: Transaction, step: Step, schema: string): Promise<void> {
+async function apply(tx: Transaction, step: TableStep, schema: string): Promise<void> {
   const [{ version } = { version: 0 }] = await tx.query<{ version: number }>(
     `SELECT current_setting('server_version_num')::integer AS version`,
   );
@@ -88,7 +91,7 @@ async function appliedIn(tx: Transaction, schema: string): Promise<AppliedStep[]
   return tx.query<AppliedStep>('SELECT number, sha256 FROM migration ORDER BY number');
 }
 
-function missing(applied: readonly AppliedStep[], steps: readonly Step[]): Step[] {
+function missing(applied: readonly AppliedStep[], steps: readonly TableStep[]): TableStep[] {
   for (const { number, sha256 } of applied) {
     const known = steps[number - 1];
     if (!known)

@@ -110,7 +110,7 @@ export const diffCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
 /** `gatehouse state migrate --check`: whether the tables are those of this release, for a job before a deploy. Exit code 1: they are not. */
 export const checkTablesCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
   onStore(options, (found) =>
-    withReader(found, async () => {
+    withReader(found, async (): Promise<ExitCode> => {
       options.out(`${found.name}: the tables are those of this release\n`);
       return 0;
     }),

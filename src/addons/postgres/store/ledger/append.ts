@@ -9,7 +9,7 @@ import { StateFailure } from '../../../../core/ports/failures.ts';
 import type { RollupCell } from '../../../../core/ports/store-rules.ts';
 import type { Transaction } from '../../connect/connections.ts';
 import { DAY_DROPPED, isServerFailure, NO_PARTITION } from '../../connect/failures.ts';
-import type { StoreTools } from '../store-tools.ts';
+import type { StoreTools } from '../../connect/store-tools.ts';
 import {
   columnOf,
   COUNTS,

@@ -1,4 +1,4 @@
-import type { StoreTools } from '../store-tools.ts';
+import type { StoreTools } from '../../connect/store-tools.ts';
 import type { Transaction } from '../../connect/connections.ts';
 import { bounded, DAY_MS, DIMENSIONS, SUMMED } from './columns.ts';
 import { openDay } from './append.ts';

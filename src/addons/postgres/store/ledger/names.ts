@@ -1,5 +1,5 @@
 import { OTHER_NAME, type LedgerRow } from '../../../../core/ports/ledger.ts';
-import type { Connections } from '../../connect/connections.ts';
+import type { ConnectionPool } from '../../connect/connections.ts';
 import { TEXTS, type LedgerText } from './columns.ts';
 
 /** The number of names beyond the bound, which are one. */
@@ -21,11 +21,11 @@ interface AskedName {
 
 /** The numbers that stand for names in the rows of a day. What is known once holds while the day is there. */
 export class LedgerNames {
-  readonly #connections: Connections;
+  readonly #connections: ConnectionPool;
   readonly #most: number;
   readonly #days = new Map<number, NamesOfDay>();
 
-  constructor(connections: Connections, most: number) {
+  constructor(connections: ConnectionPool, most: number) {
     this.#connections = connections;
     this.#most = most;
   }

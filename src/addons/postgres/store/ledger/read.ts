@@ -13,8 +13,8 @@ import {
   type RowName,
 } from '../../../../core/ports/ledger.ts';
 import type { RollupCell } from '../../../../core/ports/store-rules.ts';
-import type { Connections } from '../../connect/connections.ts';
-import type { StoreTools } from '../store-tools.ts';
+import type { ConnectionPool } from '../../connect/connections.ts';
+import type { StoreTools } from '../../connect/store-tools.ts';
 import {
   columnOf,
   COUNTS,
@@ -67,7 +67,7 @@ export async function* ledgerRows(tools: StoreTools, query: LedgerQuery): AsyncI
 const placeOf = ({ at, req, att, kind }: RowName): string =>
   `${Math.floor(at / DAY_MS)}, '${req}', ${att}, ${LEDGER_KINDS.indexOf(kind)}`;
 
-function rowConditions(where: LedgerCondition, reads: Connections): string[] {
+function rowConditions(where: LedgerCondition, reads: ConnectionPool): string[] {
   return LEDGER_DIMENSIONS.flatMap((dimension) => {
     const wanted = where[dimension];
     if (!wanted) return [];
@@ -84,7 +84,7 @@ function rowConditions(where: LedgerCondition, reads: Connections): string[] {
   });
 }
 
-const texts = (wanted: readonly string[], reads: Connections): string =>
+const texts = (wanted: readonly string[], reads: ConnectionPool): string =>
   ['NULL', ...wanted.map((text) => reads.literal(storable(text)))].join(', ');
 
 function rowOf(row: StoredRow): LedgerRow {
