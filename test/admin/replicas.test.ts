@@ -76,7 +76,10 @@ describe('the gateways on a store', () => {
         send(gateway.admin!.url, method, `/admin/v1${path}`, { token: ADMIN_TOKEN, body });
       expect((await ask('POST', '/teams', { id: 'a', spec: {} })).status).toBe(201);
       lost = 1;
-      await until(async () => (await ask('GET', '/replicas')).json.rolled_back !== null, 'the gateway finds it');
+      await until(
+        async () => typeof (await ask('GET', '/replicas')).json.rolled_back === 'string',
+        'the gateway finds it',
+      );
       expect((await ask('GET', '/replicas')).json.rolled_back).toMatch(/version 0.*seen version 1.*accept-rollback/);
       const refused = await ask('POST', '/teams', { id: 'b', spec: {} });
       expect([refused.status, refused.json.code, refused.headers['retry-after']]).toEqual([

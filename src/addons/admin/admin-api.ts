@@ -196,7 +196,8 @@ export class AdminApi {
     const bytes = await readCallBody(request, route, limits);
     const key = keyIn(request, route);
     const run = async (): Promise<AdminAnswer> => {
-      const objects = scopeOf(resourceOf(operation)) === 'requests' ? Objects.none : await this.#readObjects();
+      const objects =
+        route.withoutStore || scopeOf(resourceOf(operation)) === 'requests' ? Objects.none : await this.#readObjects();
       const { settings } = this.#options.inForce();
       const call: Call = {
         operation,

@@ -6,6 +6,7 @@ import type { AlertSettings, WebhookSettings } from './settings/compile-alerts.t
 import type { CounterPorts } from '../../core/ports/store.ts';
 import { SpendWatch } from './spend-watch.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
+import type { Fleet } from '../../core/ports/fleet.ts';
 import type { Counters } from '../../core/ports/counters.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
 import { Webhook, type WebhookTools } from './webhook.ts';
@@ -40,12 +41,19 @@ export class Alerts implements AlertSink {
   #inStore: readonly WebhookSettings[] = [];
   #tree: AlertTree = { around: () => [] };
   #ports: () => CounterPorts | undefined = () => undefined;
+  #fleet: Fleet | undefined;
   #deciding = 0;
 
   constructor(setup: WebhookTools) {
     this.#setup = setup;
     const { clock, log } = setup;
-    this.#stored = new OutboxDelivery({ clock, log, outbox: () => this.#ports()?.outbox, webhooks: this.#webhooks });
+    this.#stored = new OutboxDelivery({
+      clock,
+      log,
+      outbox: () => this.#ports()?.outbox,
+      webhooks: this.#webhooks,
+      mayHaveOthers: () => this.#fleet !== undefined && (this.#fleet.gateways > 1 || this.#ports() === undefined),
+    });
     this.#spend = new SpendWatch({ clock, alerts: this, onFailure: (err) => log.error({ err }, ANOMALIES_UNKNOWN) });
   }
 
@@ -79,17 +87,20 @@ export class Alerts implements AlertSink {
     }
     const isWanted = webhooks.some(({ kinds }) => kinds.has('anomaly'));
     this.#spend.apply(isWanted ? anomalies : undefined);
+    this.#stored.start();
   }
 
   /**
    * @param ports where the processes of the gateway count; undefined while they cannot
    * @param tree in force
-   * @param isCaretaker whether this gateway watches what one watches for all
+   * @param fleet undefined: there is no store, and no other gateway
    */
-  start(ports: () => CounterPorts | undefined, tree: AlertTree, isCaretaker: () => boolean = () => true): void {
+  start(ports: () => CounterPorts | undefined, tree: AlertTree, fleet?: Fleet): void {
     this.#ports = ports;
     this.#tree = tree;
-    this.#spend.start(() => (isCaretaker() ? ports()?.ledger : undefined));
+    this.#fleet = fleet;
+    fleet?.onGateways(() => this.#stored.start());
+    this.#spend.start(() => (fleet?.isCaretaker === false ? undefined : ports()?.ledger));
     this.#stored.start();
   }
 

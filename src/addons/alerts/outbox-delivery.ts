@@ -18,6 +18,8 @@ interface OutboxSetup {
   /** Undefined: there is no store, or it does not answer. */
   readonly outbox: () => Outbox | undefined;
   readonly webhooks: ReadonlyMap<string, Webhook>;
+  /** There may be events that this process has not added: of other gateways, or in a store that does not answer yet. */
+  readonly mayHaveOthers: () => boolean;
 }
 
 /** Delivers events that are rows of the state store: each is gone when its webhook has it, and outlives the process that has raised it. */
@@ -26,22 +28,29 @@ export class OutboxDelivery {
   /** By webhook. */
   readonly #runs = new Map<string, () => Promise<void>>();
   #isStopped = false;
-  #stopTimer = (): void => {};
+  #stopTimer: (() => void) | undefined;
 
   constructor(setup: OutboxSetup) {
     this.#setup = setup;
   }
 
+  /** Looks for events, from now on while there are any or other gateways may leave some. May be called again. */
   start(): void {
-    if (this.#isStopped) return;
     for (const id of this.#setup.webhooks.keys()) this.#run(id);
-    this.#stopTimer = this.#setup.clock.after(LOOK_MS, () => this.start());
+  }
+
+  #lookLater(): void {
+    if (this.#isStopped || this.#stopTimer) return;
+    this.#stopTimer = this.#setup.clock.after(LOOK_MS, () => {
+      this.#stopTimer = undefined;
+      this.start();
+    });
   }
 
   /** What is left stays in the store. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#stopTimer();
+    this.#stopTimer?.();
     await Promise.all([...this.#runs.values()].map((run) => run()));
   }
 
@@ -99,8 +108,11 @@ export class OutboxDelivery {
         taken = events.length;
         await Promise.all(events.map((event) => task(event, outbox!)));
       }
-      this.#setup.webhooks.get(id)?.showQueue((await this.#setup.outbox()?.waiting())?.get(id) ?? 0);
+      const waiting = (await this.#setup.outbox()?.waiting())?.get(id);
+      this.#setup.webhooks.get(id)?.showQueue(waiting ?? 0);
+      if (waiting !== undefined || this.#setup.mayHaveOthers()) this.#lookLater();
     } catch (error) {
+      this.#lookLater();
       this.#setup.log.warn({ webhook: id, reason: messageOf(error) }, 'the alerts in the store could not be delivered');
     }
   }

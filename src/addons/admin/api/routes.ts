@@ -230,6 +230,7 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     path: '/replicas',
     summary: 'List the gateways on the state store, with their settings and the last refused reload',
     answer: 'replicas',
+    withoutStore: true,
   }),
   'whoami.get': read({ path: '/whoami', summary: 'Show the role and the scopes of the call', answer: 'identity' }),
   'requests.list': page({

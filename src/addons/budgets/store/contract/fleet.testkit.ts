@@ -38,8 +38,15 @@ export function describeFleet(backend: Backend<'boots' | 'claims' | 'outbox' | '
             ...shown('a'),
           },
           {
-            ...{ id: boot(2).id, host: 'host-2', role: 'single', release: '1.0.0', startedAt: NOON + 2 },
-            ...{ seenAt: NOON + LEASE_MS / 2, configHash: 'b', version: 3, refused },
+            id: boot(2).id,
+            host: 'host-2',
+            role: 'single',
+            release: '1.0.0',
+            startedAt: NOON + 2,
+            seenAt: NOON + LEASE_MS / 2,
+            configHash: 'b',
+            version: 3,
+            refused,
           },
         ]);
         // A report of leases is no sign of the gateway itself: what is left of an ended one is reported in its name.
