@@ -59,6 +59,16 @@ async function start(more: Partial<Parameters<typeof startFleetGateway>[0]> = {}
   return gateway;
 }
 
+/** A busy machine may need several looks. */
+const answers = ({ gateway }: FleetGateway): Promise<void> =>
+  until(() => gateway.state?.store !== undefined, 'the store answers');
+
+async function startTwo(store: object = {}): Promise<[FleetGateway, FleetGateway]> {
+  const [a, b] = [await start({ store }), await start({ store })];
+  for (const one of [a, b]) await answers(one);
+  return [a, b];
+}
+
 const median = (durations: readonly number[]): number =>
   durations.toSorted((one, other) => one - other)[durations.length >> 1]!;
 
@@ -93,7 +103,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     it('spend a budget once, and have the same ledger and one intact audit', async () => {
-      const [a, b] = [await start(), await start()];
+      const [a, b] = await startTwo();
       const key = secretOf('b');
       const most = 20;
       await write(a, { op: 'put', kind: 'teams', id: 'search', doc: {} }, putKey('stored', key, { team: 'search' }), {
@@ -138,7 +148,7 @@ describe.skipIf(missing !== undefined)(
     ] as const)(
       'serve while the network of their store is: %s, %d ms, without a failed or a slower request, and lose no row',
       async (mode, delay) => {
-        const [a, b] = [await start(), await start()];
+        const [a, b] = await startTwo();
         const before = await askFor(1_500, [a, b]);
         relay.set(mode, delay);
         const during = await askFor(5_000, [a, b]);
@@ -146,7 +156,7 @@ describe.skipIf(missing !== undefined)(
         expect([before.statuses, during.statuses]).toEqual([[200], [200]]);
         // The bound is for a machine that others use too; a request that waited for the store would take a second or more.
         expect(during.median).toBeLessThan(Math.max(4 * before.median, 250));
-        await until(() => a.gateway.state?.store !== undefined, 'the store answers again');
+        await answers(a);
         await until(async () => (await a.rows()).length >= before.count + during.count, 'the ledger has all requests');
         const rows = await a.rows();
         expect(new Set(rows.map(({ req }) => req)).size).toBe(before.count + during.count);
@@ -157,7 +167,7 @@ describe.skipIf(missing !== undefined)(
     );
 
     it('lose no row and refuse nobody while PostgreSQL is killed and recovers', async () => {
-      const [a, b] = [await start(), await start()];
+      const [a, b] = await startTwo();
       const load = askFor(9_000, [a, b]);
       await sleep(2_000);
       await postgres.kill();
@@ -165,7 +175,7 @@ describe.skipIf(missing !== undefined)(
       await postgres.start();
       const { count, statuses } = await load;
       expect(statuses).toEqual([200]);
-      await until(() => a.gateway.state?.store !== undefined, 'the store answers again');
+      await answers(a);
       await until(async () => (await a.rows()).length >= count, 'the ledger has all requests');
       const rows = await a.rows();
       expect([rows.length, new Set(rows.map(({ req }) => req)).size]).toEqual([count, count]);
@@ -177,6 +187,7 @@ describe.skipIf(missing !== undefined)(
       const dir = mkdtempSync(join(tmpdir(), 'gatehouse-replica-'));
       try {
         const first = await start({ dir });
+        await answers(first);
         const key = secretOf('d');
         await write(first, putKey('stored', key));
         await until(async () => (await first.ask(key)) === 200, 'the key is valid');
@@ -186,7 +197,7 @@ describe.skipIf(missing !== undefined)(
         expect(await again.ask(key)).toBe(200);
         expect(again.logs()).toContain('its last snapshot serves');
         relay.set('pass');
-        await until(() => again.gateway.state?.store !== undefined, 'the store answers');
+        await answers(again);
         await again.close();
         running.pop();
       } finally {

@@ -18,6 +18,8 @@ export interface ServerOptions {
   readonly ca: string | undefined;
   /** The schema of the tables. */
   readonly schema: string;
+  /** Injected by tests: how many times as long a connection or an answer may take, on a machine that others use. Default: 1. */
+  readonly patience?: number | undefined;
 }
 
 interface ConnectionsOptions extends ServerOptions {
@@ -30,7 +32,7 @@ interface ConnectionsOptions extends ServerOptions {
 }
 
 /** The options of a connection. None comes from the environment: `pg` would take PGOPTIONS, PGPASSWORD, PGSSLMODE and the like. */
-export function clientConfig({ address, ca }: ServerOptions): ClientConfig {
+export function clientConfig({ address, ca, patience = 1 }: ServerOptions): ClientConfig {
   const { host, port, user, password, database, isLoopback } = address;
   const options: ClientConfig = {
     host,
@@ -44,7 +46,7 @@ export function clientConfig({ address, ca }: ServerOptions): ClientConfig {
     sslnegotiation: 'postgres',
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: CONNECT_MS * patience,
   };
   return options;
 }
@@ -102,17 +104,17 @@ export class ConnectionPool {
   #closing: Promise<void> | undefined;
 
   constructor(options: ConnectionsOptions) {
-    const { pg, address, schema, size, statementMs, answerMs } = options;
+    const { pg, address, schema, size, statementMs, answerMs, patience = 1 } = options;
     this.#pg = pg;
     this.#where = nameOfAddress(address);
     this.#begin = `BEGIN; SET LOCAL search_path TO ${pg.escapeIdentifier(schema)};
-      SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${statementMs};
-      SET LOCAL idle_in_transaction_session_timeout = ${statementMs};`;
+      SET LOCAL statement_timeout = ${statementMs * patience}; SET LOCAL lock_timeout = ${statementMs * patience};
+      SET LOCAL idle_in_transaction_session_timeout = ${statementMs * patience};`;
     this.#pool = new pg.Pool({
       ...clientConfig(options),
       Client: plainClient(options),
       max: size,
-      query_timeout: answerMs,
+      query_timeout: answerMs * patience,
       types: {
         getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
       },

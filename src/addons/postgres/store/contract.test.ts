@@ -39,6 +39,7 @@ const backendOf = (name: string, url: () => string, listens: boolean): Backend =
       pg,
       address,
       ca: undefined,
+      patience: 20,
       schema,
       connections: 4,
       listen: listens,

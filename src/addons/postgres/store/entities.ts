@@ -265,8 +265,8 @@ const CHECK: SealedPlace = { table: 'key_check', id: 'gatehouse', field: 'check'
  * the data keys of all secrets with the first key, and announces it in the audit, so that the others can be removed.
  */
 export async function useKeys(tools: StoreTools): Promise<void> {
-  const { connections, ring } = tools;
-  await connections.transaction(async (tx) => {
+  const { reads, ring } = tools;
+  await reads.transaction(async (tx) => {
     await tx.query(`SELECT value FROM sequence WHERE name = 'version' FOR UPDATE`);
     for (const { envelope } of await tx.query<{ envelope: string }>('SELECT envelope FROM key_check'))
       ring.open(envelope, CHECK);

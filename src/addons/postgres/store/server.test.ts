@@ -33,6 +33,7 @@ async function open(more: Partial<PostgresOptions> & { readonly url?: string } =
     pg,
     address: readAddress(url) as DatabaseAddress,
     ca: undefined,
+    patience: 20,
     schema: newSchema(),
     connections: 4,
     listen: false,
@@ -138,7 +139,7 @@ describe.skipIf(missing !== undefined)(`a store in PostgreSQL${missing === undef
 
   it('heals itself after its connections broke, and rejects with `unavailable` in between', async () => {
     const relay = await startRelay(server.port);
-    const store = await open({ url: server.url(relay.port), listen: true });
+    const store = await open({ url: server.url(relay.port), listen: true, patience: 3 });
     store.entities.watch(() => {});
     await store.entities.load(0);
     relay.set('cut');
@@ -169,7 +170,7 @@ describe.skipIf(missing !== undefined)(`a store in PostgreSQL${missing === undef
 
   it('gives up an answer that does not come, and closes although its connections hang', async () => {
     const relay = await startRelay(server.port);
-    const store = await open({ url: server.url(relay.port), connections: 2 });
+    const store = await open({ url: server.url(relay.port), connections: 2, patience: 1 });
     relay.set('hang');
     const calls = Array.from({ length: 6 }, () => store.counters.read([{ node: 'a', period: 0 }]));
     for (const { status, reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[])

@@ -49,7 +49,8 @@ export interface PostgresOptions extends ServerOptions {
 export async function openPostgresStore(options: PostgresOptions): Promise<StateStore> {
   const tools = toolsOf(options);
   try {
-    await migrate(tools.connections, options);
+    // A step may take longer than any call, and another gateway may be at it.
+    await migrate(tools.reads, options);
     await useKeys(tools);
   } catch (error) {
     await closeAll(tools);
@@ -85,7 +86,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<State
 export async function readPostgresStore(options: PostgresOptions) {
   const tools = toolsOf(options);
   try {
-    const missing = await missingSteps(tools.connections, options);
+    const missing = await missingSteps(tools.reads, options);
     if (missing[0]?.number === 1)
       throw new StateFailure(
         'not_found',
