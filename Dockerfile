@@ -10,8 +10,8 @@ WORKDIR /opt/gatehouse
 COPY gatehouse-gateway-*.tgz ./
 # `--omit=optional` leaves OpenTelemetry out: 64 MB become 29.
 ARG NPM_FLAGS=""
-# For `state.shared`: Valkey or Redis.
-RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund ${NPM_FLAGS} ./gatehouse-gateway-*.tgz @redis/client@6.3.1
+# `pg` is for a state store in PostgreSQL, `@redis/client` for `state.shared`.
+RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund ${NPM_FLAGS} ./gatehouse-gateway-*.tgz pg@8.23.1 @redis/client@6.3.1
 RUN rm gatehouse-gateway-*.tgz && mkdir empty && node node_modules/.bin/gatehouse version
 
 FROM ${NODE_IMAGE}

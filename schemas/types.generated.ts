@@ -628,7 +628,16 @@ export interface AlertWebhook {
    *
    * @minItems 1
    */
-  kinds?: ('budget' | 'exhausted' | 'anomaly' | 'unknown_price' | 'lost_lease' | 'key_expiry' | 'backup_failure')[];
+  kinds?: (
+    | 'budget'
+    | 'exhausted'
+    | 'anomaly'
+    | 'unknown_price'
+    | 'lost_lease'
+    | 'key_expiry'
+    | 'backup_failure'
+    | 'rolled_back'
+  )[];
   /**
    * Only alerts about these organizations, teams and keys, and about what is inside them; alerts about none, such as unknown prices, are left out then. Default: all alerts.
    *
@@ -664,6 +673,10 @@ export interface AlertAnomalies {
 export interface State {
   store: StateStoreSettings;
   /**
+   * Absolute path of the folder of what belongs to this gateway alone: its spool, the snapshots of the store, the bootstrap token. On a local disk; two gateways never share it. Default: `store.dir`.
+   */
+  dir?: string;
+  /**
    * Kinds of objects that the store may hold. The same id in a file and in the store refuses the settings. A kind that is not listed, and of which the store has objects, does so too.
    */
   owns?: ('keys' | 'teams' | 'users' | 'organizations' | 'budgets' | 'limits' | 'alerts' | 'prices' | 'providers')[];
@@ -690,13 +703,33 @@ export interface State {
  */
 export interface StateStoreSettings {
   /**
-   * `sqlite` keeps the state in files of `dir`, and a thread of the process (with --workers: of the primary) writes them. `memory` keeps it in a private temporary folder that is removed when the process exits, for trials.
+   * `sqlite` keeps the state in files of `dir`, and a thread of the process (with --workers: of the primary) writes them. `memory` keeps it in a private temporary folder that is removed when the process exits, for trials. `postgres` keeps it in a PostgreSQL database (14 or later), which several gateways share; it needs `state.dir` and the package `pg`.
    */
-  type: 'sqlite' | 'memory';
+  type: 'sqlite' | 'memory' | 'postgres';
   /**
    * For `sqlite`: absolute path of the folder of the store, on a local disk. One gateway uses it at a time.
    */
   dir?: string;
+  /**
+   * For `postgres`: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, without parameters. The connection has TLS with a verified certificate, unless the host is a loopback address.
+   */
+  url?: Secret;
+  /**
+   * For `postgres`: certificates (PEM) of the authorities that may sign the server's certificate. Default: those of Node.
+   */
+  ca?: string;
+  /**
+   * For `postgres`: the schema of the tables. It is created if it does not exist.
+   */
+  schema?: string;
+  /**
+   * For `postgres`: most connections for counters and objects. There are five others: two for the ledger, two for long reads, one to listen.
+   */
+  connections?: number;
+  /**
+   * For `postgres`: false keeps no connection to listen to writes, as behind pgbouncer in transaction mode. Then other gateways know a write within 1.2 s.
+   */
+  listen?: boolean;
 }
 /**
  * Copies of the store in files, each in a folder of its own that is named by its time. `gatehouse state restore` puts one back. Default: none.

@@ -10,6 +10,7 @@ import { explain } from './explain/index.ts';
 import { files } from './files/index.ts';
 import { importer } from './import/index.ts';
 import { otlp } from './otlp/index.ts';
+import { postgres } from './postgres/index.ts';
 import { prompts } from './prompts/index.ts';
 import { responses } from './responses/index.ts';
 import { semanticCache } from './semantic-cache/index.ts';
@@ -23,6 +24,7 @@ export const addOns: readonly AddOn[] = [
   responses,
   files,
   budgets,
+  postgres,
   admin,
   consoleOfOperators,
   explain,

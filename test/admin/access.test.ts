@@ -64,7 +64,7 @@ describe.each(BUILT)('%s', (id, route) => {
     for (const role of ROLES.slice(0, least))
       expect(problem(await ask(id, route, { token: tokens[role] }))).toBe('403 forbidden');
     expect(problem(await ask(id, route, { token: tokens['elsewhere'] }))).toBe('403 forbidden');
-    if (!['usage', 'whoami', 'openapi', 'session'].includes(resourceOf(id)))
+    if (!['usage', 'whoami', 'replicas', 'openapi', 'session'].includes(resourceOf(id)))
       expect(problem(await ask(id, route, { token: tokens['usage'] }))).toBe('403 forbidden');
     expect(await versionOf()).toBe(version);
   });

@@ -88,6 +88,7 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   'keys.draft': { path: '/keys:draft', body: { id: 'NEW', spec: { team: 'search' } } },
   'playground.create': { path: '/playground', body: { as: 'test', body: { model: '@sim/m', messages: [] } } },
   'whoami.get': { path: '/whoami' },
+  'replicas.list': { path: '/replicas' },
   'openapi.get': { path: '/openapi.json' },
 };
 

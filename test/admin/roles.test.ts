@@ -48,6 +48,7 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   'tokens.create': creates,
   'tokens.delete': changes,
   'whoami.get': reads,
+  'replicas.list': reads,
   'requests.list': reads,
   'requests.get': reads,
   'requests.costs': reads,

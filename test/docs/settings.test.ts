@@ -57,6 +57,7 @@ const ACCOUNT = JSON.stringify({
 /** Some variables need a certain form. */
 function valueOf(name: string): string {
   if (name === 'GATEHOUSE_ENCRYPTION_KEYS') return `k1:${Buffer.alloc(32, 1).toString('base64')}`;
+  if (name === 'DATABASE_URL') return 'postgres://gatehouse:secret@db.example/gatehouse';
   if (name === 'VALKEY_URL') return 'rediss://gatehouse:secret@valkey.example:6379';
   if (name.endsWith('_URL')) return `https://${name.toLowerCase().replaceAll('_', '-')}.example/`;
   if (name.endsWith('_KEYS')) return `k1:${Buffer.alloc(32, 1).toString('base64')}`;

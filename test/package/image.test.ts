@@ -96,6 +96,12 @@ describe('the image', () => {
     expect(image.healthCheck).toContain('ready');
   });
 
+  it('has the driver of a state store in PostgreSQL', () => {
+    const [node = ''] = image.entrypoint;
+    const script = "import('pg').then(({ default: pg }) => console.log(typeof pg.Pool))";
+    expect(runInside([node, '-e', script])).toEqual({ status: 0, text: 'function\n' });
+  });
+
   it('serves on files that it cannot write, answers, explains a failure, and ends when it is stopped', async () => {
     const [port, status] = [await freePort(), await freePort()];
     const server = join(image.root, 'etc/gatehouse/server.yaml');

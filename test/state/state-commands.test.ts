@@ -342,7 +342,7 @@ describe('gatehouse state', () => {
     writeFileSync(join(configs, 'server.yaml'), 'state: { store: { type: memory } }\n');
     expect(await run('state diff')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('no `state.store` of type sqlite'),
+      err: expect.stringContaining('no `state.store` that outlives the gateway'),
     });
   });
 });

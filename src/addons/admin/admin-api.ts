@@ -57,11 +57,11 @@ export class AdminApi {
   #explanations = 0;
 
   constructor(options: AdminOptions) {
-    const { clock, state } = options;
+    const { clock, state, env, replica } = options;
     this.#options = options;
     this.#readObjects = createObjectsReader(options);
     this.#failures = new Failures(clock, MAX_FAILURES);
-    this.#bootstrap = new Bootstrap(state?.folder);
+    this.#bootstrap = new Bootstrap({ dir: state?.dir, env, store: () => state?.store, self: replica });
     this.#repeatable = new RepeatableCalls(clock);
     this.#refusals = new Failures(clock, MAX_REFUSALS);
   }
@@ -71,13 +71,16 @@ export class AdminApi {
     const { state, clock, log } = this.#options;
     if (!state) return;
     try {
-      if (hasAdmin((await this.#readObjects()).tokens(), clock.wall())) return this.#bootstrap.end();
-      const file = this.#bootstrap.offer();
-      if (file !== undefined)
-        log.warn(
-          { file },
-          'the admin API has no admin token: the token in this file creates the first one, from this machine',
-        );
+      if (hasAdmin((await this.#readObjects()).tokens(), clock.wall())) return await this.#bootstrap.end();
+      const offer = await this.#bootstrap.offer();
+      if (!offer) return;
+      const where =
+        'file' in offer
+          ? 'the token in this file'
+          : 'variable' in offer
+            ? 'that of this variable'
+            : 'the one in `state.dir` of this replica';
+      log.warn(offer, `the admin API has no admin token: ${where} creates the first one, from this machine`);
     } catch (err) {
       log.error({ err }, 'the bootstrap token of the admin API could not be written');
     }
@@ -158,7 +161,7 @@ export class AdminApi {
       );
     if (!page || identity.only !== undefined || identity.secret === undefined)
       throw new ApiProblem('forbidden', 'This token opens no session.');
-    const { cookie, csrf, expiresAt } = page.sessions.create({ tokenDigest: digestOf(identity.secret) });
+    const { cookie, csrf, expiresAt } = await page.sessions.create({ tokenDigest: digestOf(identity.secret) });
     const own = { ...identity, expiresAt: Math.min(identity.expiresAt ?? Infinity, expiresAt), session: cookie };
     return {
       status: route.status,
@@ -187,11 +190,14 @@ export class AdminApi {
     const { operation, route, id } = place;
     const { records, explains, explain, clock, console, settings: server } = this.#options;
     const { limits } = server();
+    const { rolledBack } = this.#options.state ?? {};
+    if (rolledBack && isWrite(route)) throw new ApiProblem('store_rolled_back', `${rolledBack.reason}.`);
     const query = CallQuery.read(place.query, route.query ?? []);
     const bytes = await readCallBody(request, route, limits);
     const key = keyIn(request, route);
     const run = async (): Promise<AdminAnswer> => {
-      const objects = scopeOf(resourceOf(operation)) === 'requests' ? Objects.none : await this.#readObjects();
+      const objects =
+        route.withoutStore || scopeOf(resourceOf(operation)) === 'requests' ? Objects.none : await this.#readObjects();
       const { settings } = this.#options.inForce();
       const call: Call = {
         operation,
@@ -228,9 +234,9 @@ export class AdminApi {
       return toAnswer(route, answered);
     };
     if (key === undefined || query.dryRun) return run();
-    const { idempotency } = (await this.#readObjects()).store;
+    const { idempotency, claims } = (await this.#readObjects()).store;
     const repeatable = { identity, key, method: route.method, target: request.url ?? '', body: bytes };
-    return this.#repeatable.run(repeatable, idempotency, run);
+    return this.#repeatable.run(repeatable, { idempotency, claims }, run);
   }
 
   async #isAllowed(request: IncomingMessage, place: RoutedCall): Promise<boolean> {
@@ -243,7 +249,7 @@ export class AdminApi {
   }
 
   async #endBootstrap(): Promise<void> {
-    if (hasAdmin((await this.#readObjects()).tokens(), this.#options.clock.wall())) this.#bootstrap.end();
+    if (hasAdmin((await this.#readObjects()).tokens(), this.#options.clock.wall())) await this.#bootstrap.end();
   }
 
   /** Writes a refused write to the audit, at most `MAX_REFUSALS` of them a minute. */

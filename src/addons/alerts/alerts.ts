@@ -1,10 +1,14 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { AlertTree } from '../../core/tenants/tree.ts';
 import type { Alert, AlertMark, AlertSink } from '../../core/ports/alert.ts';
 import type { AlertKind } from '../../core/kernel/alert-kinds.ts';
 import type { AlertSettings, WebhookSettings } from './settings/compile-alerts.ts';
 import type { CounterPorts } from '../../core/ports/store.ts';
 import { SpendWatch } from './spend-watch.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
+import type { Fleet } from '../../core/ports/fleet.ts';
+import type { Counters } from '../../core/ports/counters.ts';
+import { OutboxDelivery } from './outbox-delivery.ts';
 import { Webhook, type WebhookTools } from './webhook.ts';
 
 /** Most alerts with an open question to the store, whether another process has raised them. */
@@ -20,6 +24,7 @@ const MESSAGES: Readonly<Record<AlertKind, string>> = {
   lost_lease: 'a process ended with room of budgets that it had not reported; it counts as spent',
   key_expiry: 'a key is about to expire',
   backup_failure: 'the state store could not be backed up',
+  rolled_back: 'the state store went back to an earlier version',
 };
 
 /** The alerts of a process. */
@@ -31,15 +36,24 @@ export class Alerts implements AlertSink {
   readonly #webhooks = new Map<string, Webhook>();
   readonly #raised = new Map<string, true>();
   readonly #spend: SpendWatch;
+  readonly #stored: OutboxDelivery;
   #settings: AlertSettings | undefined;
-  #stored: readonly WebhookSettings[] = [];
+  #inStore: readonly WebhookSettings[] = [];
   #tree: AlertTree = { around: () => [] };
   #ports: () => CounterPorts | undefined = () => undefined;
+  #fleet: Fleet | undefined;
   #deciding = 0;
 
   constructor(setup: WebhookTools) {
     this.#setup = setup;
     const { clock, log } = setup;
+    this.#stored = new OutboxDelivery({
+      clock,
+      log,
+      outbox: () => this.#ports()?.outbox,
+      webhooks: this.#webhooks,
+      mayHaveOthers: () => this.#fleet !== undefined && (this.#fleet.gateways > 1 || this.#ports() === undefined),
+    });
     this.#spend = new SpendWatch({ clock, alerts: this, onFailure: (err) => log.error({ err }, ANOMALIES_UNKNOWN) });
   }
 
@@ -50,7 +64,7 @@ export class Alerts implements AlertSink {
 
   /** The webhooks of the state store, beside those of the settings. */
   useStored(webhooks: readonly WebhookSettings[]): void {
-    this.#stored = webhooks;
+    this.#inStore = webhooks;
     this.#useAll();
   }
 
@@ -58,12 +72,13 @@ export class Alerts implements AlertSink {
     const { webhooks: own = [], anomalies } = this.#settings ?? {};
     // The next load of the settings refuses an id that both have.
     const taken = new Set(own.map(({ id }) => id));
-    const webhooks = [...own, ...this.#stored.filter(({ id }) => !taken.has(id))];
+    const webhooks = [...own, ...this.#inStore.filter(({ id }) => !taken.has(id))];
     const ids = new Set(webhooks.map(({ id }) => id));
     for (const [id, webhook] of this.#webhooks) {
       if (ids.has(id)) continue;
       this.#webhooks.delete(id);
       webhook.remove();
+      void this.#stored.removed(webhook);
     }
     for (const webhook of webhooks) {
       const known = this.#webhooks.get(webhook.id);
@@ -72,13 +87,21 @@ export class Alerts implements AlertSink {
     }
     const isWanted = webhooks.some(({ kinds }) => kinds.has('anomaly'));
     this.#spend.apply(isWanted ? anomalies : undefined);
+    this.#stored.start();
   }
 
-  /** @param ports where the processes of the gateway count; undefined while they cannot @param tree in force */
-  start(ports: () => CounterPorts | undefined, tree: AlertTree): void {
+  /**
+   * @param ports where the processes of the gateway count; undefined while they cannot
+   * @param tree in force
+   * @param fleet undefined: there is no store, and no other gateway
+   */
+  start(ports: () => CounterPorts | undefined, tree: AlertTree, fleet?: Fleet): void {
     this.#ports = ports;
     this.#tree = tree;
-    this.#spend.start(() => ports()?.ledger);
+    this.#fleet = fleet;
+    fleet?.onGateways(() => this.#stored.start());
+    this.#spend.start(() => (fleet?.isCaretaker === false ? undefined : ports()?.ledger));
+    this.#stored.start();
   }
 
   raise(alert: Alert): void {
@@ -92,10 +115,14 @@ export class Alerts implements AlertSink {
 
   async close(): Promise<void> {
     this.#spend.stop();
+    await this.#stored.stop();
     await Promise.all([...this.#webhooks.values()].map((webhook) => webhook.close()));
   }
 
-  /** Never rejects: while the store does not answer, this process raises the alert once by itself. */
+  /**
+   * Never rejects: while the store does not answer, this process raises the alert once by itself. After a lost answer it cannot know whether
+   * it is the first, and raises too: the event of an alert has the same id in each process, so that receivers find a repeated one.
+   */
   async #isFirst({ counter, bits }: AlertMark): Promise<boolean> {
     const name = `${counter.period} ${counter.node} ${bits.at(-1)}`;
     if (this.#raised.has(name)) return false;
@@ -103,20 +130,23 @@ export class Alerts implements AlertSink {
     this.#raised.set(name, true);
     const counters = this.#ports()?.counters;
     if (!counters) return true;
-    let isFirst = false;
     try {
-      for (const bit of bits) isFirst = await counters.notify(counter, bit);
-    } catch {
+      return await notified(counters, { counter, bits });
+    } catch (error) {
+      const { log } = this.#setup;
+      log.warn({ counter: counter.node, reason: messageOf(error) }, 'an alert is asked about again');
+      await notified(counters, { counter, bits }).catch((again: unknown) =>
+        log.error({ counter: counter.node, reason: messageOf(again) }, 'other processes may raise the same alert'),
+      );
       return true;
     }
-    return isFirst;
   }
 
-  #publish({ kind, nodes, text, data }: Alert): void {
+  #publish({ kind, nodes, text, data, once }: Alert): void {
     const { log, families, clock } = this.#setup;
     const around = new Set(nodes.flatMap((node) => [node, ...this.#tree.around(node)]));
     const event = {
-      id: randomUUID(),
+      id: once ? idOf(once) : randomUUID(),
       type: kind,
       at: new Date(clock.wall()).toISOString(),
       nodes: [...around],
@@ -126,10 +156,32 @@ export class Alerts implements AlertSink {
     log.warn({ alert: kind, event_id: event.id, ...data }, MESSAGES[kind]);
     families.alerts.add({ kind });
     if (kind === 'budget') families.budgetWarnings.add({ budget: String(data.budget), percent: String(data.percent) });
-    const body = JSON.stringify(event);
-    for (const webhook of this.#webhooks.values())
-      if (webhook.takes(event.nodes, kind)) webhook.send({ id: event.id, body });
+    const sent = { id: event.id, body: JSON.stringify(event) };
+    const webhooks = [...this.#webhooks.values()].filter((webhook) => webhook.takes(event.nodes, kind));
+    if (!this.#ports()?.outbox) for (const webhook of webhooks) webhook.send(sent);
+    else
+      void this.#stored
+        .add(
+          sent,
+          webhooks.map(({ id }) => id),
+        )
+        .then((isStored) => isStored || webhooks.forEach((webhook) => webhook.send(sent)));
   }
+}
+
+/** Whether this is the first to set the last of the bits. */
+async function notified(counters: Pick<Counters, 'notify'>, { counter, bits }: AlertMark): Promise<boolean> {
+  let isFirst = false;
+  for (const bit of bits) isFirst = await counters.notify(counter, bit);
+  return isFirst;
+}
+
+/** A UUID of version 8 (RFC 9562) of the mark. */
+function idOf({ counter: { node, period }, bits }: AlertMark): string {
+  const hex = createHash('sha256')
+    .update(JSON.stringify([node, period, bits.at(-1)]))
+    .digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 const ANOMALIES_UNKNOWN = 'the ledger could not be asked for anomalies of spending';

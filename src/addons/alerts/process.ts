@@ -41,7 +41,7 @@ export function openAlerts({ clock, log, metrics, upstream, shared, store, port 
     recorded: prices.see,
     lines: () => keys?.warnings() ?? [],
     start({ role, tenants }) {
-      alerts.start(() => port('usage')?.ports, { around: (ref) => tenants().around(ref) });
+      alerts.start(() => port('usage')?.ports, { around: (ref) => tenants().around(ref) }, port('usage')?.fleet);
       if (role === 'worker') return;
       keys = new KeyWatch({ clock, alerts, families, tenants, days: () => settings.keyExpiry });
       keys.start();

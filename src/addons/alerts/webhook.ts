@@ -10,7 +10,7 @@ import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
 /** Pauses before the tries after the first: six tries within an hour. */
 export const PAUSES_MS: readonly number[] = [15_000, 60_000, 4 * 60_000, 14 * 60_000, 40 * 60_000];
-const TRY_MS = 10_000;
+export const TRY_MS = 10_000;
 /** Tries at the same time: one slow answer does not hold up the next event. */
 const MAX_RUNNING = 4;
 /** Events that wait or are being sent. */
@@ -26,7 +26,7 @@ export interface WebhookTools {
   readonly exchange: Upstream['exchange'];
 }
 
-interface WebhookEvent {
+export interface WebhookEvent {
   readonly id: string;
   readonly body: string;
 }
@@ -39,13 +39,14 @@ interface Delivery {
 
 type LostBy = 'tries' | 'queue_full' | 'removed' | 'shutdown';
 
-/** Delivers events to one webhook, in memory. Nothing waits for it. */
+/** Delivers events to one webhook, and those that no state store takes from memory. Nothing waits for it. */
 export class Webhook {
   readonly #tools: WebhookTools;
   #settings: WebhookSettings;
   readonly #jobs = new Set<Delivery>();
   readonly #ready: Delivery[] = [];
   #running = 0;
+  #stored = 0;
   #closed = false;
 
   constructor(settings: WebhookSettings, tools: WebhookTools) {
@@ -54,6 +55,10 @@ export class Webhook {
     const { webhookTries, webhookQueue } = tools.families;
     webhookQueue.set({ webhook: settings.id }, 0);
     for (const result of ['success', 'failure']) webhookTries.declare({ webhook: settings.id, result });
+  }
+
+  get id(): string {
+    return this.#settings.id;
   }
 
   /** Applies to later tries. */
@@ -105,9 +110,8 @@ export class Webhook {
 
   /** Never rejects. */
   async #try(job: Delivery, timeoutMs: number): Promise<void> {
-    const failure = await this.#post(job.event, timeoutMs);
-    const { families, clock } = this.#tools;
-    families.webhookTries.add({ webhook: this.#settings.id, result: failure === undefined ? 'success' : 'failure' });
+    const failure = await this.post(job.event, timeoutMs);
+    const { clock } = this.#tools;
     // The event was dropped meanwhile.
     if (!this.#jobs.has(job)) return;
     job.tries += 1;
@@ -120,6 +124,14 @@ export class Webhook {
       this.#ready.push(job);
       this.#run();
     });
+  }
+
+  /** One try, which counts. Never rejects. Returns the reason why the event was not delivered. */
+  async post(event: WebhookEvent, timeoutMs: number): Promise<string | undefined> {
+    const failure = await this.#post(event, timeoutMs);
+    const result = failure === undefined ? 'success' : 'failure';
+    this.#tools.families.webhookTries.add({ webhook: this.#settings.id, result });
+    return failure;
   }
 
   /** The reason why the event was not delivered. A redirect is not followed: it would send the event to a host that the settings do not name. */
@@ -154,14 +166,17 @@ export class Webhook {
     this.#count();
   }
 
-  /** The log has the whole event, so that an alert is never lost without a trace. */
   #lose(job: Delivery, reason: LostBy, failure: string | undefined): void {
     job.stopTimer?.();
     this.#drop(job);
+    this.lose(job.event, job.tries, reason, failure);
+  }
+
+  /** The log has the whole event, so that an alert is never lost without a trace. */
+  lose(event: WebhookEvent, tries: number, reason: LostBy, failure: string | undefined): void {
     const { id } = this.#settings;
     const { log, families } = this.#tools;
     families.webhookDeadLetters.add({ webhook: id, reason });
-    const { event, tries } = job;
     log.error(
       {
         webhook: id,
@@ -174,8 +189,14 @@ export class Webhook {
     );
   }
 
+  /** @param stored events that wait in the state store */
+  showQueue(stored: number): void {
+    this.#stored = stored;
+    this.#count();
+  }
+
   #count(): void {
-    this.#tools.families.webhookQueue.set({ webhook: this.#settings.id }, this.#jobs.size);
+    this.#tools.families.webhookQueue.set({ webhook: this.#settings.id }, this.#jobs.size + this.#stored);
   }
 }
 

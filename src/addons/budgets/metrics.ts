@@ -73,6 +73,16 @@ export const BUDGET_METRICS = {
     help: 'When the state store answered last, in seconds since 1970. Without an answer since the start: when its snapshot was written.',
     aggregator: 'primary',
   }),
+  gateways: metric({
+    name: 'gatehouse_state_gateways',
+    help: 'Gateways on the same state store, which share the limits of rates. A store of one gateway has no series.',
+    aggregator: 'primary',
+  }),
+  settingsHashes: metric({
+    name: 'gatehouse_state_settings_hashes',
+    help: 'Different settings of the gateways on the same state store: 1, but during a rolling update.',
+    aggregator: 'primary',
+  }),
   stateBackup: metric({
     name: 'gatehouse_state_last_backup_timestamp_seconds',
     help: 'When the last backup of `state.backup` ended, in seconds since 1970.',

@@ -34,7 +34,9 @@ export function openBudgets(tools: PartTools): ProcessPart {
   });
   const write = shared?.writeKeyUses ?? (store && (async (uses) => requireStore(store).entities.seen(uses)));
   const keyUses = write && new KeyUses(clock, write);
-  const upkeep = role === 'worker' ? undefined : new StoreUpkeep(tools, state, counters?.boot);
+  const boot = counters?.boot ?? newBoot('single', clock);
+  const upkeep = role === 'worker' ? undefined : new StoreUpkeep(tools, state, boot);
+  if (role === 'alone') upkeep?.usage.fleet.onGateways((gateways) => gates.share(gateways));
   // Config tests apply no settings: the shipped prices hold.
   let prices = new PricesInForce(new PriceList());
   return {
@@ -50,6 +52,7 @@ export function openBudgets(tools: PartTools): ProcessPart {
     },
     start: () => upkeep?.start(),
     reloaded: (hash, changed) => upkeep?.reloaded(hash, changed),
+    reloadEnded: (refused) => upkeep?.fleet.show({ refused }),
     stop: () => upkeep?.stop(),
     async settle() {
       await keyUses?.flush();
@@ -78,7 +81,7 @@ function openLedger(
   return new RequestLedger({
     ledger,
     boot: counters.boot,
-    folder: state.folder,
+    folder: state.dir,
     clock,
     reports: ledgerReports(budgetFamilies(metrics), clock, log),
     endOfTurn: (task) => void setImmediate(task),

@@ -52,7 +52,7 @@ function ofWorker(tools: PartTools): ProcessPart {
 function ofListener(tools: PartTools): ProcessPart {
   const { clock, ended, log, role, store } = tools;
   const boot = { id: uuidv7(clock.wall()), startedAt: clock.wall() };
-  const files = store?.folder === undefined ? undefined : new StatsFiles(join(store.folder, 'stats'), boot.id, log);
+  const files = store?.dir === undefined ? undefined : new StatsFiles(join(store.dir, 'stats'), boot.id, log);
   const stats = new Stats(clock, files);
   const counter = new StatsCounter(clock, (counted) => stats.add(counted));
   const kept = openKept(tools);
@@ -107,7 +107,7 @@ interface ConsoleParts {
 }
 
 function portOf(
-  { clock, configs, log }: PartTools,
+  { clock, configs, log, store }: PartTools,
   { boot, stats, kept, answers, flush, ended }: ConsoleParts,
 ): Console {
   const pages = new PageFiles(packageFile('dist/console'), createPageBuild(packageFile(''), log));
@@ -115,7 +115,7 @@ function portOf(
   const work = new ConsoleWork(answers, clock);
   return {
     boot,
-    sessions: new BrowserSessions(clock),
+    sessions: new BrowserSessions(clock, store),
     written: createWrittenReader(configs),
     kept: kept && {
       page(query, memory) {
@@ -142,8 +142,8 @@ function portOf(
 /** Undefined: the settings keep no records on disk. */
 function openKept({ clock, log, metrics, settings, store }: PartTools): KeptRecords | undefined {
   const limits = keptRecordsOf(settings.server);
-  if (!limits || store?.folder === undefined) return undefined;
+  if (!limits || store?.dir === undefined) return undefined;
   const { recordsDropped } = metrics.families;
   const onDrop = (reason: string, records: number): void => recordsDropped.add({ reason }, records);
-  return new KeptRecords({ folder: join(store.folder, 'records'), ...limits }, { clock, log, onDrop });
+  return new KeptRecords({ folder: join(store.dir, 'records'), ...limits }, { clock, log, onDrop });
 }

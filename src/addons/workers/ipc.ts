@@ -55,7 +55,7 @@ export interface WorkerQuestions {
   readonly targets: { readonly args: undefined; readonly answer: readonly string[] };
   /** The model names that are metric labels from now on, in all workers. */
   readonly labels: { readonly args: readonly string[]; readonly answer: void };
-  /** The number of workers that serve now: each has an equal part of the limits of rates. */
+  /** The number of processes that serve now, of all gateways on the store: each has an equal part of the limits of rates. */
   readonly share: { readonly args: number; readonly answer: void };
   /** The metrics themselves arrive in a separate message before the answer, so that later messages are never older. */
   readonly metrics: { readonly args: undefined; readonly answer: void };

@@ -64,11 +64,11 @@ const PORTS: Readonly<Record<SharedCall, 'counters' | 'ledger' | 'entities'>> = 
 
 /** The primary's side. */
 export class StateAnswers {
-  readonly #usage: SharedUsage | undefined;
+  readonly #usage: Pick<SharedUsage, 'ports' | 'ended'> | undefined;
   /** The process that each worker is, as the counters know it. */
   readonly #boots = new Map<number, Boot['id']>();
 
-  constructor(usage: SharedUsage | undefined) {
+  constructor(usage: Pick<SharedUsage, 'ports' | 'ended'> | undefined) {
     this.#usage = usage;
   }
 

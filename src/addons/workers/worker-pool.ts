@@ -80,6 +80,7 @@ export class WorkerProcessPool implements WorkerPool {
       for (const { worker } of this.#members)
         if (worker.isConnected()) worker.send({ type: 'stored', changes }, () => {});
     });
+    tools.usage?.fleet.onGateways(() => this.#count());
     setUpFork();
     // A blocked worker does not notice that its channel has closed.
     process.once('exit', () => {
@@ -352,6 +353,6 @@ export class WorkerProcessPool implements WorkerPool {
   #count(): void {
     const serving = this.#serving().length;
     this.#families.workers.set({}, serving);
-    void this.#askAll('share', serving);
+    void this.#askAll('share', serving * (this.#tools.usage?.fleet.gateways ?? 1));
   }
 }

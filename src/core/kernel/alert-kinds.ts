@@ -7,5 +7,6 @@ export const ALERT_KINDS = [
   'lost_lease',
   'key_expiry',
   'backup_failure',
+  'rolled_back',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];

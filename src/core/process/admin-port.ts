@@ -2,10 +2,12 @@ import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 import type { Clock } from '../../plugin/index.ts';
 import type { Address } from '../http/listener/listeners.ts';
+import type { BootRow } from '../ports/boots.ts';
 import type { OpenStore } from '../ports/store.ts';
 import type { RecordSource } from '../record/record-query.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { TlsIdentity } from '../settings/read/tls-files.ts';
+import type { Environment } from '../settings/values/references.ts';
 import type { AskParts } from './ask-parts.ts';
 import type { Console } from './console-port.ts';
 import type { Explain, ExplainSource } from './explain-port.ts';
@@ -23,12 +25,13 @@ export interface AdminOptions extends ApiSources {
   readonly log: Pick<Logger, 'error' | 'warn'>;
   /** Read for each request: the token may change while the listener stays. */
   readonly settings: () => Pick<ServerSettings, 'admin' | 'limits' | 'listen'>;
+  readonly env: Environment;
   /** Undefined: plain HTTP. */
   readonly tls?: TlsIdentity | undefined;
 }
 
 /** A state store as the admin API uses it. */
-type ApiStore = Pick<OpenStore, 'store' | 'owns' | 'folder' | 'latest'>;
+type ApiStore = Pick<OpenStore, 'store' | 'owns' | 'dir' | 'latest' | 'rolledBack'>;
 
 /** The parts of the process that the admin API reads and writes. */
 export interface ApiSources {
@@ -48,5 +51,7 @@ export interface ApiSources {
   readonly ask: AskParts;
   /** Undefined: this build has no console. */
   readonly console: Console | undefined;
+  /** What this gateway shows of itself to the others on its store. */
+  readonly replica: () => BootRow | undefined;
   readonly clock: Clock;
 }

@@ -51,10 +51,10 @@ export interface SignedIn {
 
 /** Sessions of browsers. Each has two halves, which open nothing alone: a cookie, and a text that scripts send as a header. */
 export interface Sessions {
-  create(of: SignedIn): { readonly cookie: string; readonly csrf: string; readonly expiresAt: number };
+  create(of: SignedIn): Promise<{ readonly cookie: string; readonly csrf: string; readonly expiresAt: number }>;
   /** Undefined: no such session, or it has ended. */
-  find(cookie: string, csrf: string): (SignedIn & { readonly expiresAt: number }) | undefined;
-  end(cookie: string): void;
+  find(cookie: string, csrf: string): Promise<(SignedIn & { readonly expiresAt: number }) | undefined>;
+  end(cookie: string): Promise<void>;
 }
 
 interface WrittenPlace {

@@ -85,6 +85,8 @@ export interface ProcessPart extends SnapshotSource, Ports {
   start?(serving: Serving, data: Server): void;
   /** Called when reloaded settings have taken effect. @param changed files, at most 50 */
   reloaded?(hash: string, changed: readonly string[]): void;
+  /** Called after each reload. @param refused the first mistake of a refused one, and its time in milliseconds since 1970 */
+  reloadEnded?(refused: { readonly at: number; readonly text: string } | undefined): void;
   /** Applies an equal part of the limits of rates, which this many processes share. */
   shareLimits?(processes: number): void;
   /** The three steps of the end: when the last request has ended, before its record is written, and afterwards. */

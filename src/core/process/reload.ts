@@ -69,6 +69,8 @@ export interface ReloadSetup {
   readonly readAgain: (files: RecordedFiles) => void;
   /** Called when the snapshot has become current, for state outside of it. @param changed files, at most 50 */
   readonly onSwap: (snapshot: Snapshot, changed: readonly string[]) => void;
+  /** Called after every reload. @param refused the first mistake of a refused one */
+  readonly onEnd?: ((refused: { readonly at: number; readonly text: string } | undefined) => void) | undefined;
   /** Called after every reload that was not refused. The next reload begins when it has ended. Must not reject. @returns the mistakes that workers found */
   readonly onInForce?: ((inForce: InForce) => Promise<readonly Diagnostic[]>) | undefined;
 }
@@ -209,6 +211,7 @@ export class Reloader {
     const { hash, catalog } = this.#inForce.settings;
     const slugs = catalog.providers.map(({ slug }) => slug);
     this.#setup.metrics.settingsLoaded(hash, slugs);
+    this.#setup.onEnd?.(undefined);
   }
 
   #refuse(diagnostics: readonly Diagnostic[]): ReloadResult {
@@ -216,6 +219,7 @@ export class Reloader {
     const errors = diagnostics.filter(({ severity }) => severity === 'error');
     const [first = this.#setup.configs, ...others] = errors.map(describe);
     this.#setup.metrics.settingsRefused();
+    this.#setup.onEnd?.({ at: this.#last.at, text: first });
     this.#setup.log.error(
       { config_hash: this.#hash, ...listed(diagnostics) },
       `settings refused, the previous settings still serve: ${first}${others.length > 0 ? ` (and ${others.length} more)` : ''}`,

@@ -101,6 +101,8 @@ export function createServers(
       console: portOf(processState.parts, 'console'),
       log,
       state: store,
+      env: parts.env,
+      replica: () => portOf(processState.parts, 'usage')?.fleet.self(),
       trials: trialsOf(parts, settled, reload),
       clock,
       inForce: () => settled().inForce,

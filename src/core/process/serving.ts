@@ -195,6 +195,7 @@ function createReloader(
     compile: (loaded, files) => compileWith(processState, loaded, configs, files),
     readAgain: (files) => portOf(processState.parts, 'explain')?.readAgain(files),
     onSwap,
+    onEnd: (refused) => processState.parts.forEach((part) => part.reloadEnded?.(refused)),
     onInForce: workers && ((settled) => workers.spread(settled)),
   };
   const reloader = new Reloader(setup, inForce);

@@ -33,4 +33,6 @@ export interface AdminRoute {
   /** Answers as CSV and JSON lines, too. */
   readonly exports?: true;
   readonly status: 200 | 201 | 204;
+  /** It is answered while the state store does not answer, too. */
+  readonly withoutStore?: true;
 }

@@ -76,6 +76,7 @@ const SESSION = {
   version: text('Of the gateway.'),
   settings_hash: text('Of the settings in force.'),
   boot_id: text('Another one after each start of the gateway.'),
+  replica: text('The host of the gateway that answers: records and the stream are its own.'),
   started_at: moment('Records that are not on disk begin here.'),
   time_zone: text('Of the gateway.', { examples: ['Europe/Berlin'] }),
   data_url: nullable(text('Where applications call, as the listener has it.', { examples: ['http://127.0.0.1:8787'] })),

@@ -1,12 +1,15 @@
-import { createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createHash, hkdfSync, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../../plugin/index.ts';
 import { MAX_ANSWER_LENGTH, type Idempotency } from '../../../core/ports/idempotency.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
 import { IV_BYTES, openBytes, sealBytes, TAG_BYTES } from '../../../core/kernel/aes-gcm.ts';
 import type { AdminAnswer } from '../../../core/status/answer.ts';
 import type { AdminIdentity } from './identity.ts';
 import { ApiProblem } from './problems.ts';
 
 const KEPT_MS = 24 * 3_600_000;
+/** A call of a process that was killed is under way for so long. */
+const RUNNING_MS = 60_000;
 
 /** For calls without a token: their answers can be repeated until the process ends. */
 const NO_TOKEN = randomBytes(32).toString('base64url');
@@ -37,22 +40,28 @@ export const callIdOf = ({ identity, key }: Pick<RepeatableCall, 'identity' | 'k
  */
 export class RepeatableCalls {
   readonly #clock: Clock;
-  readonly #running = new Set<string>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Answers as the first call did, or runs the call. */
-  async run(call: RepeatableCall, kept: Idempotency, task: () => Promise<AdminAnswer>): Promise<AdminAnswer> {
+  async run(
+    call: RepeatableCall,
+    { idempotency, claims }: Pick<StateStore, 'idempotency' | 'claims'>,
+    task: () => Promise<AdminAnswer>,
+  ): Promise<AdminAnswer> {
     const id = callIdOf(call);
-    if (this.#running.has(id))
+    // A row: the repeated call may reach another gateway on the store.
+    const [name, holder] = [`call ${id}`, randomUUID()];
+    const claim = await claims.take({ name, holder, ms: RUNNING_MS });
+    if (claim.holder !== holder)
       throw new ApiProblem('replay_in_progress', 'A call with this `Idempotency-Key` is under way.');
-    this.#running.add(id);
     try {
-      return (await this.#repeated(call, id, kept)) ?? (await this.#first(call, id, kept, task));
+      return (await this.#repeated(call, id, idempotency)) ?? (await this.#first(call, id, idempotency, task));
     } finally {
-      this.#running.delete(id);
+      // The answer is kept: a claim that stays for its time refuses one more call.
+      await claims.end(name, holder).catch(() => {});
     }
   }
 

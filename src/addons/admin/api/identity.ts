@@ -102,7 +102,7 @@ async function ofToken(sent: string, request: Caller, options: IdentifyOptions):
     return identityOf('admin.token', admin.role, address, { content: admin.content, secret: sent });
   if (sent.startsWith('ghb_')) {
     const isOpen =
-      isLoopback(address) && objects && !hasAdmin((await objects()).tokens(), now) && bootstrap.accepts(sent);
+      isLoopback(address) && objects && !hasAdmin((await objects()).tokens(), now) && (await bootstrap.accepts(sent));
     return isOpen ? identityOf('bootstrap', 'admin', address, { secret: sent, only: 'tokens.create' }) : undefined;
   }
   if (!sent.startsWith('gha_') || !objects) return undefined;
@@ -116,7 +116,7 @@ async function ofSession(request: Caller, options: IdentifyOptions): Promise<Adm
   const { admin, now, objects, sessions } = options;
   const csrf = request.headers[CSRF_HEADER];
   const cookie = cookieOf(request.headers.cookie);
-  const session = cookie !== undefined && typeof csrf === 'string' && sessions?.find(cookie, csrf);
+  const session = cookie !== undefined && typeof csrf === 'string' && (await sessions?.find(cookie, csrf));
   if (!session) return undefined;
   const address = addressOf(request);
   const { tokenDigest, expiresAt } = session;

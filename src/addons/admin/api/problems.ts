@@ -183,6 +183,12 @@ export const PROBLEMS = {
     retryAfter: 5,
     help: 'Nothing was changed. Requests are served with what the gateway knows.',
   },
+  store_rolled_back: {
+    status: 503,
+    title: 'The state store went back',
+    retryAfter: 60,
+    help: 'The store has an earlier version than the gateway has seen, as after a restore or a failover: keys that were revoked since are still refused. Nothing is written before `gatehouse state accept-rollback`.',
+  },
 } as const satisfies Readonly<Record<string, ProblemKind>>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
@@ -242,4 +248,6 @@ export const OF_STORE: Readonly<Partial<Record<StateFailureCode, ProblemCode>>> 
   full: 'store_full',
   sealed: 'cannot_seal',
   invalid: 'invalid_body',
+  not_allowed: 'forbidden',
+  rolled_back: 'store_rolled_back',
 };

@@ -28,6 +28,7 @@ export type OperationId =
   | 'audit.list'
   | 'audit.verify'
   | `tokens.${'list' | 'get' | 'create' | 'delete'}`
+  | 'replicas.list'
   | 'whoami.get'
   | 'openapi.get'
   | `requests.${'list' | 'get' | 'costs' | 'explain' | 'explained'}`
@@ -225,6 +226,12 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     changes: true,
     status: 204,
   },
+  'replicas.list': read({
+    path: '/replicas',
+    summary: 'List the gateways on the state store, with their settings and the last refused reload',
+    answer: 'replicas',
+    withoutStore: true,
+  }),
   'whoami.get': read({ path: '/whoami', summary: 'Show the role and the scopes of the call', answer: 'identity' }),
   'requests.list': page({
     path: '/requests',

@@ -8,7 +8,7 @@ import type { AdminIdentity } from './identity.ts';
 /** Who calls, and what this gateway offers: the first call of the console. */
 export function sessionBody(
   { actor, role, scopes, content, expiresAt, session, secret }: AdminIdentity,
-  { state, inForce, settings }: AdminOptions,
+  { state, inForce, settings, replica }: AdminOptions,
   { boot, kept }: Console,
 ): object {
   const { settings: ofFiles } = inForce();
@@ -31,6 +31,7 @@ export function sessionBody(
     version: version().version,
     settings_hash: ofFiles.hash,
     boot_id: boot.id,
+    replica: replica()?.host ?? '',
     started_at: new Date(boot.startedAt).toISOString(),
     time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     data_url: dataUrl(listen, ofFiles.tls.data !== undefined),

@@ -91,12 +91,17 @@ const priceCommands: Commands = {
 
 const stateCommands: Commands = {
   'state migrate': {
-    usage: 'state migrate [--configs DIR] [--dry-run]',
-    help: 'Bring the tables of the state store to this release, and move to it the keys, teams,\norganizations, prices, alerts and providers of the files that `state.owns` lists. The gateway must not run',
+    usage: 'state migrate [--configs DIR] [--dry-run | --check]',
+    help: 'Bring the tables of the state store to this release, and move to it the keys, teams,\norganizations, prices, alerts and providers of the files that `state.owns` lists. The gateway must not run, unless\nthe store is shared. --check: only tell whether the tables are those of this release. Exit code 1: they are not',
     async run(args, world) {
-      const options = { ...configs, 'dry-run': { type: 'boolean', default: false } } as const;
-      const { configs: dir, 'dry-run': dryRun } = parse(args, options).values;
-      const { migrateCommand } = await import('./state/files-and-store.ts');
+      const flag = { type: 'boolean', default: false } as const;
+      const {
+        configs: dir,
+        'dry-run': dryRun,
+        check,
+      } = parse(args, { ...configs, 'dry-run': flag, check: flag }).values;
+      const { checkTablesCommand, migrateCommand } = await import('./state/files-and-store.ts');
+      if (check) return checkTablesCommand({ ...world, dir });
       return migrateCommand({ ...world, dir, dryRun });
     },
   },
@@ -132,8 +137,13 @@ const stateCommands: Commands = {
   },
   'state accept-rollback': storeCommand(
     'accept-rollback',
-    'Accept that the state store has an earlier version than the gateway has seen, as after a restore. Keys that\nwere revoked since are valid again. The gateway must not run',
+    'Accept that the state store has an earlier version than the gateway has seen, as after a restore. Keys that\nwere revoked since are valid again. A gateway that owns its store alone must not run',
     async () => (await import('./state/backup.ts')).acceptRollbackCommand,
+  ),
+  'state restored': storeCommand(
+    'restored',
+    'After a database server was restored with its own tools: gateways refuse what was revoked since the copy,\nuntil `state accept-rollback`',
+    async () => (await import('./state/backup.ts')).restoredCommand,
   ),
   'state diff': storeCommand(
     'diff',

@@ -4,24 +4,29 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { ANN, NOON } from '../store/contract/opened-store.testkit.ts';
+import { addStoreDrivers } from '../../../core/ports/store-driver.ts';
+import type { Loaded } from '../../../core/ports/entities.ts';
+import { SQLITE } from '../store/sqlite/driver.ts';
 import { StateFailure, type StateFailureCode } from '../../../core/ports/failures.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import { sameThreadStore } from '../store/sqlite/same-thread-store.testkit.ts';
 import { ReconnectingStore } from './reconnecting-store.ts';
 
 const SPAN = 300_000;
+addStoreDrivers([{ ...SQLITE, type: 'shared', use: 'shared' }]);
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'gatehouse-kept-'))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** A store whose answers can fail, under a process that starts again and again. */
-function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
+function setUp(keys: 'snapshot' | 'refuse' = 'snapshot', type: 'sqlite' | 'shared' = 'sqlite') {
   const clock = createFakeClock(NOON);
   const inner = sameThreadStore(clock);
   const problems: string[] = [];
   let failure: StateFailureCode | undefined;
   let changes = 0;
+  let shown: ((loaded: Loaded) => Partial<Loaded>) | undefined;
   const failing = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (failure) throw new StateFailure(failure, 'broken');
     return work();
@@ -32,12 +37,17 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
     close: () => Promise.resolve(),
     entities: {
       ...inner.entities,
-      load: (since) => failing(() => inner.entities.load(since)),
+      load: (since) =>
+        failing(async () => {
+          const loaded = await inner.entities.load(shown ? 0 : since);
+          return { ...loaded, ...shown?.(loaded) };
+        }),
       watch: (hint) => inner.entities.watch(hint),
     },
   };
   const settings = {
-    folder,
+    store: { type: type as 'sqlite', dir: folder },
+    dir: folder,
     owns: ['keys'],
     encryptionKeys: undefined,
     peppers: undefined,
@@ -46,10 +56,11 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
     whenDown: { keys, maxAgeMs: 2 * SPAN, budgets: 'refuse' },
     retention: { ledger: 400, hours: 35, sums: 1096, audit: 2557 },
   } as const;
-  const log = { info() {}, warn() {}, error() {} };
+  const errors: string[] = [];
+  const log = { info() {}, warn() {}, error: (_: object, message: string) => void errors.push(message) } as never;
   const open = async (): Promise<ReconnectingStore | undefined> => {
     const kept = await ReconnectingStore.open(
-      { settings, clock, log, open: () => failing(async () => store) },
+      { settings, clock, log, random: () => 0.5, open: () => failing(async () => store) },
       ({ message }) => void problems.push(message),
     );
     kept?.objects.onChange(() => (changes += 1));
@@ -73,6 +84,10 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
     open,
     put,
     problems,
+    errors,
+    entities: inner.entities,
+    /** What the store says in place of the truth. */
+    show: (what: typeof shown) => void (shown = what),
     fail: (code: StateFailureCode | undefined) => void (failure = code),
     changes: () => changes,
   };
@@ -152,4 +167,50 @@ describe('the store of a process', () => {
       expect([await open(), problems]).toEqual([undefined, ['broken']]);
     },
   );
+
+  it('keeps refusing what it knows as revoked when the store of several gateways went back, until an operator accepts', async () => {
+    const { open, put, entities, show, clock, errors } = setUp('snapshot', 'shared');
+    for (const id of ['b', 'c', 'd']) await put(id);
+    const kept = (await open())!;
+    await clock.advance(10);
+    const { changed: before } = await entities.load(0);
+    await entities.write([{ op: 'delete', kind: 'keys', id: 'c' }], ANN);
+    await clock.advance(1_000);
+    expect([seen(kept), kept.rolledBack]).toEqual(['all: b d', undefined]);
+    // As after a failover: the last write is lost, and another gateway has written since.
+    const made = { ...before[0]!, id: 'e', updatedAt: clock.wall() + 1 };
+    show(({ epoch }) => ({ version: 3, epoch, changed: [...before, made], gone: [] }));
+    await clock.advance(1_000);
+    expect(seen(kept)).toBe('all: b d e');
+    expect(kept.rolledBack).toMatchObject({ found: 3, seen: 4, reason: expect.stringContaining('accept-rollback') });
+    show(({ epoch }) => ({ version: 4, epoch, changed: [...before, made], gone: [{ kind: 'keys', id: 'd' }] }));
+    await clock.advance(1_000);
+    expect(seen(kept)).toBe('all: b e');
+    await kept.close();
+    // A start knows it from the snapshot.
+    const again = (await open())!;
+    await clock.advance(1_000);
+    expect([seen(again), again.rolledBack?.seen]).toEqual(['all: b e', 4]);
+    const epoch = { id: 'f'.repeat(32), at: clock.wall(), accepted: true };
+    show(() => ({ version: 4, epoch, changed: [...before, made], gone: [] }));
+    await clock.advance(1_000);
+    expect([seen(again).split(' ').toSorted(), again.rolledBack]).toEqual([['all:', 'b', 'c', 'd', 'e'], undefined]);
+    expect(errors.filter((message) => message.includes('went back'))).toHaveLength(2);
+    await again.close();
+  });
+
+  it('that only this gateway writes does not answer while it is behind', async () => {
+    const { open, put, show, clock, problems } = setUp();
+    await put('b');
+    await put('c');
+    const kept = (await open())!;
+    show(({ changed }) => ({ version: 1, changed: changed.slice(0, 1) }));
+    await clock.advance(5_000);
+    expect([seen(kept), kept.store, kept.rolledBack?.found]).toEqual(['all: b c', undefined, 1]);
+    await kept.close();
+    expect([await open(), problems]).toEqual([
+      undefined,
+      [expect.stringContaining('has version 1, and this gateway has seen version 2')],
+    ]);
+  });
 });

@@ -8,23 +8,26 @@ import {
   type StoredObject,
   ObjectReplica,
 } from '../../../core/settings/source/stored-objects.ts';
+import { driverOf, type StoreDriver } from '../../../core/ports/store-driver.ts';
 import type { StateSettings } from '../settings/state.ts';
-import type { Entity, Version } from '../../../core/ports/entities.ts';
+import type { Entity, Loaded, Version } from '../../../core/ports/entities.ts';
 import { StateFailure, type StateFailureCode } from '../../../core/ports/failures.ts';
 import { KeyEncryptionKeys } from '../store/rules/sealing.ts';
 import { SnapshotFiles } from '../store/snapshot-files.ts';
 import type { BudgetFamilies } from '../metrics.ts';
-import type { StateStore } from '../../../core/ports/store.ts';
+import type { RolledBack, StateStore } from '../../../core/ports/store.ts';
 import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
 import { StoreSnapshots } from './store-snapshots.ts';
-import { openStore, makeTemporaryFolder, type TemporaryFolder } from './open-store.ts';
+import { StoreHistory } from './store-history.ts';
 import { requireStore } from '../../../core/ports/store-handle.ts';
 import { nextTurn, readEntities } from '../settings/read-stored.ts';
 import { unsealProviders, withSecrets, type ProviderSecrets } from '../settings/unsealed.ts';
 import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 
-/** Time between two looks at the store. A look opens a store again that does not answer. */
+/** Time between two looks at the store. A look opens a store that could not be opened yet. */
 const LOOK_MS = 5_000;
+/** The same for a store that other gateways write to: their writes may come without a hint. Between 0.8 and 1.2 times that. */
+const SHARED_LOOK_MS = 1_000;
 /** Objects that are applied without a pause. */
 const SLICE = 100;
 /** Failures that may pass by themselves. With any other the gateway does not start. */
@@ -36,7 +39,8 @@ interface ReconnectingStoreSetup {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly families?: BudgetFamilies | undefined;
   /** Injected by tests. Default: opens the store of the settings. */
-  readonly open?: typeof openStore | undefined;
+  readonly open?: StoreDriver['open'] | undefined;
+  readonly random?: () => number;
 }
 
 /** The state store of a process, over the times in which it does not answer. `objects` are those of its last answer. */
@@ -44,30 +48,28 @@ export class ReconnectingStore {
   readonly objects = new ObjectReplica(false);
   readonly #setup: ReconnectingStoreSetup;
   readonly #snapshots: StoreSnapshots | undefined;
-  /** Of a store without a folder. It stays while the store is opened again. */
-  readonly #temporary: TemporaryFolder | undefined;
   #store: StateStore | undefined;
   readonly #entities = new Map<string, Entity>();
   /** Of the entries of the catalog, for the snapshot. */
   readonly #secrets = new Map<string, ProviderSecrets>();
+  readonly #history: StoreHistory;
   #version: Version = 0;
+  /** The store's time of the last load that is not behind what was seen. */
+  #trustedAt = 0;
+  #rolledBack: RolledBack | undefined;
   #written: Version = 0;
   /** When the store last answered, by its own content or by that of the snapshot; undefined: nothing is known of its objects. */
   #answeredAt: number | undefined;
   #down: string | undefined;
   #stop = (): void => {};
   #closed = false;
-  /** Asks the store for changes, and opens it again if it does not answer. Never rejects. */
+  /** Asks the store for changes, and opens it if it could not be opened yet. Never rejects. */
   readonly #look = oneAtATime(() => this.#lookNow());
 
   private constructor(setup: ReconnectingStoreSetup) {
     this.#setup = setup;
-    const { folder, encryptionKeys, whenDown } = setup.settings;
-    if (folder === undefined) this.#temporary = makeTemporaryFolder();
-    if (folder === undefined || whenDown.keys === 'refuse') return;
-    const ring = KeyEncryptionKeys.parse(encryptionKeys?.reveal());
-    const files = snapshotsIn(join(folder, 'snapshots'), ring, setup.log);
-    this.#snapshots = files && new StoreSnapshots(files, ring, setup);
+    this.#snapshots = snapshotsOf(setup);
+    this.#history = new StoreHistory(this.#snapshots?.seen());
   }
 
   /** Opens the store, or begins with its snapshot. Undefined: a problem for the operator is reported at its place in server.yaml. */
@@ -99,22 +101,30 @@ export class ReconnectingStore {
     return this.#down === undefined ? this.#store : undefined;
   }
 
+  get version(): Version {
+    return this.#version;
+  }
+
   /** All objects as of now; the map changes with the store. Rejects with `unavailable` while the store does not answer. */
   async latest(): Promise<{ readonly version: Version; readonly entities: ReadonlyMap<string, Entity> }> {
-    // A store that does not answer is opened again by the timer, once.
+    // The timer asks a store that does not answer, once.
     if (this.store) await this.#look();
     requireStore(this);
     return { version: this.#version, entities: this.#entities };
   }
 
-  /** The folder of the store; undefined: it ends with the process. */
-  get folder(): string | undefined {
-    return this.#setup.settings.folder;
+  get dir(): string | undefined {
+    return this.#setup.settings.dir;
   }
 
   /** Kinds of objects that the store may hold. */
   get owns(): readonly string[] {
     return this.#setup.settings.owns;
+  }
+
+  /** The store is behind what this gateway has seen of it. Undefined: it is not. */
+  get rolledBack(): RolledBack | undefined {
+    return this.#rolledBack;
   }
 
   reasons(): readonly string[] {
@@ -126,23 +136,13 @@ export class ReconnectingStore {
     this.#stop();
     await this.#snapshots?.written();
     await this.#store?.close();
-    this.#temporary?.remove();
   }
 
   async #connect(): Promise<void> {
-    await this.#store?.close();
-    const { settings, clock, open = openStore } = this.#setup;
-    const store = await open({ ...settings, folder: settings.folder ?? this.#temporary!.path }, clock);
-    if (this.#closed) {
-      await store.close();
-      // The store was opened after its folder was removed.
-      this.#temporary?.remove();
-      return;
-    }
+    const { settings, clock, open = driverOf(settings.store).open } = this.#setup;
+    const store = await open(settings.store, { clock, keys: settings.encryptionKeys?.reveal() ?? '' });
+    if (this.#closed) return store.close();
     this.#store = store;
-    // It may be another one than before.
-    this.#entities.clear();
-    this.#version = 0;
     store.entities.watch((version) => {
       this.#written = version;
       this.#report();
@@ -163,10 +163,30 @@ export class ReconnectingStore {
     return foreign.length > 0;
   }
 
-  /** @param whole the store was opened: what it does not have is gone */
-  async #load(whole = false): Promise<void> {
-    const { version, changed, gone } = await this.#store!.entities.load(this.#version);
-    if (whole) this.#snapshots?.checkVersion(version);
+  /** @param isNew the store may be another one than before */
+  async #load(isNew = false): Promise<void> {
+    const { entities } = this.#store!;
+    let loaded = await entities.load(isNew ? 0 : this.#version);
+    const isBehind = this.#history.isBehind(loaded);
+    // What such a store does not have is gone.
+    const isWhole = isNew || isBehind || this.#rolledBack !== undefined || !this.#history.isSame(loaded.epoch);
+    if (isWhole && !isNew) loaded = await entities.load(0);
+    if (isBehind) return this.#holdBack(loaded);
+    if (isWhole) this.#entities.clear();
+    const before = this.objects.now;
+    const objects = await this.#take(loaded);
+    const now = new Map(objects.map((object) => [nameOf(object), object]));
+    const absent = isWhole
+      ? changesBetween(before, { known: true, objects: now }).gone
+      : loaded.gone.map(nameOfEntity).filter((name) => before.objects.has(name));
+    await this.#apply(objects, absent);
+    this.#trustedAt = loaded.at;
+    this.#history.saw(loaded);
+    await this.#endHolding(loaded.version);
+    this.#snapshots?.write(loaded, this.#entities, this.#secrets);
+  }
+
+  async #take({ version, changed, gone }: Pick<Loaded, 'version' | 'changed' | 'gone'>): Promise<StoredObject[]> {
     const secrets = await unsealProviders(changed, this.#store!.entities);
     const objects = (await readEntities(changed)).map((object) => withSecrets(object, secrets));
     for (const entity of changed) this.#entities.set(nameOfEntity(entity), entity);
@@ -174,12 +194,38 @@ export class ReconnectingStore {
     for (const [id, own] of secrets) this.#secrets.set(id, own);
     this.#version = version;
     this.#answeredAt = this.#setup.clock.wall();
-    const now = new Map(objects.map((object) => [nameOf(object), object]));
-    const absent = whole
-      ? changesBetween(this.objects.now, { known: true, objects: now }).gone
-      : gone.map(nameOfEntity).filter((name) => this.objects.now.objects.has(name));
-    await this.#apply(objects, absent);
-    this.#snapshots?.write(version, this.#entities, this.#secrets);
+    return objects;
+  }
+
+  /**
+   * The store is behind what this gateway has seen. What the gateway knows as revoked stays revoked: of the store count the writes since
+   * the last trusted load, and what is deleted. Throws where the gateway is the only one that writes: nobody has written since.
+   */
+  async #holdBack(loaded: Loaded): Promise<void> {
+    const failure = this.#history.failureOf(loaded);
+    if (!this.#rolledBack) this.#setup.log.error({ reason: failure.message }, 'the state store went back');
+    this.#rolledBack ??= { found: loaded.version, seen: this.#history.version, reason: failure.message };
+    if (driverOf(this.#setup.settings.store).use !== 'shared') throw failure;
+    // Its versions may pass those that were seen: with another epoch all gateways know, also those that start later.
+    if (loaded.epoch.accepted)
+      await this.#store!.entities.begin(
+        { accepted: false, reason: failure.message },
+        { id: 'gateway', role: 'system' },
+      );
+    if (this.#answeredAt === undefined) await this.#useSnapshot();
+    const changed = loaded.changed.filter(({ updatedAt }) => updatedAt > this.#trustedAt);
+    const objects = await this.#take({ ...loaded, changed });
+    await this.#apply(
+      objects,
+      loaded.gone.map(nameOfEntity).filter((name) => this.objects.now.objects.has(name)),
+    );
+  }
+
+  async #endHolding(version: Version): Promise<void> {
+    if (!this.#rolledBack) return;
+    this.#rolledBack = undefined;
+    await this.#snapshots?.forgetAfter(version);
+    this.#setup.log.warn({ version }, 'an operator has accepted that the state store went back');
   }
 
   #report(): void {
@@ -199,33 +245,43 @@ export class ReconnectingStore {
   }
 
   async #startWithout(error: StateFailure): Promise<void> {
-    const { log } = this.#setup;
-    const snapshot = this.#snapshots?.read();
-    this.#answeredAt = snapshot?.at;
     this.#down = error.message;
-    const objects = snapshot && (await readEntities(snapshot.entities));
-    if (objects)
-      await this.#apply(
-        objects.map((object) => withSecrets(object, snapshot.secrets)),
-        [],
-      );
-    const from = snapshot ? { snapshot: new Date(snapshot.at).toISOString() } : {};
-    log.error(
+    const at = await this.#useSnapshot();
+    const from = at === undefined ? {} : { snapshot: new Date(at).toISOString() };
+    this.#setup.log.error(
       { reason: error.message, ...from },
-      `the state store does not answer; ${snapshot ? 'its last snapshot serves' : 'its keys are refused'}`,
+      `the state store does not answer; ${at === undefined ? 'its keys are refused' : 'its last snapshot serves'}`,
     );
+  }
+
+  /** Returns its time; undefined: there is none. */
+  async #useSnapshot(): Promise<number | undefined> {
+    const snapshot = this.#snapshots?.read();
+    if (!snapshot) return undefined;
+    this.#answeredAt = snapshot.at;
+    this.#trustedAt = snapshot.at;
+    for (const entity of snapshot.entities) this.#entities.set(nameOfEntity(entity), entity);
+    for (const [id, own] of snapshot.secrets) this.#secrets.set(id, own);
+    const objects = (await readEntities(snapshot.entities)).map((object) => withSecrets(object, snapshot.secrets));
+    await this.#apply(objects, []);
+    return snapshot.at;
   }
 
   #lookLater(): void {
     if (this.#closed) return;
-    this.#stop = this.#setup.clock.after(LOOK_MS, () => void this.#look().then(() => this.#lookLater()));
+    const { clock, settings, random = Math.random } = this.#setup;
+    const isShared = driverOf(settings.store).use === 'shared';
+    this.#stop = clock.after(
+      isShared ? SHARED_LOOK_MS * (0.8 + 0.4 * random()) : LOOK_MS,
+      () => void this.#look().then(() => this.#lookLater()),
+    );
   }
 
   async #lookNow(): Promise<void> {
     const { log } = this.#setup;
     if (this.#closed) return;
     try {
-      await (this.#down === undefined ? this.#load() : this.#connect());
+      await (this.#store ? this.#load(this.#down !== undefined) : this.#connect());
       if (this.#down !== undefined) log.info('the state store answers again');
       this.#down = undefined;
     } catch (error) {
@@ -254,15 +310,14 @@ const STORE_ONLY: ReadonlySet<string> = new Set(['admins', 'tokens', 'roles']);
 const nameOfEntity = ({ kind, id }: Pick<Entity, 'kind' | 'id'>): string => `${kind}/${id}`;
 
 /** A disk on which not even the folder can be made has no snapshot either. */
-function snapshotsIn(
-  folder: string,
-  ring: KeyEncryptionKeys,
-  log: ReconnectingStoreSetup['log'],
-): SnapshotFiles | undefined {
+function snapshotsOf(setup: ReconnectingStoreSetup): StoreSnapshots | undefined {
+  const { dir, encryptionKeys, whenDown } = setup.settings;
+  if (dir === undefined || whenDown.keys === 'refuse') return undefined;
+  const ring = KeyEncryptionKeys.parse(encryptionKeys?.reveal());
   try {
-    return new SnapshotFiles(folder, ring.derive('snapshot'));
+    return new StoreSnapshots(new SnapshotFiles(join(dir, 'snapshots'), ring.derive('snapshot')), ring, setup);
   } catch (err) {
-    log.error({ err }, 'the folder of the snapshots of the state store cannot be used');
+    setup.log.error({ err }, 'the folder of the snapshots of the state store cannot be used');
     return undefined;
   }
 }

@@ -1,22 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import type { Audit } from '../../../core/ports/audit.ts';
+import type { Fleet } from '../../../core/ports/fleet.ts';
+import { ALONE } from '../../../core/ports/fleet.testkit.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
 import { sameThreadStore } from '../store/sqlite/same-thread-store.testkit.ts';
 import { SettingsAudit } from './settings-audit.ts';
 
 function setUp() {
   const clock = createFakeClock();
-  const { audit } = sameThreadStore(clock);
+  const { audit, boots } = sameThreadStore(clock);
   const errors: string[] = [];
-  const state: { store: { audit: Audit } | undefined } = { store: { audit } };
+  const state: { store: Pick<StateStore, 'audit' | 'boots'> | undefined } = { store: { audit, boots } };
   const log = { error: (_fields: object, message: string) => void errors.push(message) };
-  const start = (): SettingsAudit => new SettingsAudit({ clock, log: log as never, state });
+  const start = (fleet: Fleet = ALONE): SettingsAudit => new SettingsAudit({ clock, log: log as never, state, fleet });
   /** From the oldest on. */
   const rows = async (): Promise<unknown[]> =>
     (await audit.rows({ kind: 'settings' }))
       .map(({ action, before, after }) => [action, before && JSON.parse(before), after && JSON.parse(after)])
       .toReversed();
-  return { clock, audit, errors, state, start, rows };
+  return { clock, audit, boots, errors, state, start, rows };
 }
 
 describe('the audit of the settings', () => {
@@ -40,6 +43,23 @@ describe('the audit of the settings', () => {
     ]);
   });
 
+  it('has settings once that several gateways start with, and the gateway that was the first', async () => {
+    const { clock, boots, start, rows } = setUp();
+    for (const [host, configHash] of ['a', 'b', 'a', 'b'].entries()) {
+      const id = String(host).repeat(32);
+      const self = { ...ALONE.self(), id, host: `pod-${host}`, configHash };
+      await boots.seen({ ...self, version: '1' }, { configHash, version: 0, refused: undefined });
+      const audit = start({ ...ALONE, gateways: host + 1, self: () => self });
+      audit.started(configHash);
+      await clock.advance(0);
+      await audit.stop();
+    }
+    expect(await rows()).toEqual([
+      ['start', undefined, { config_hash: 'a' }],
+      ['start', { config_hash: 'a' }, { config_hash: 'b', replica: 'pod-1' }],
+    ]);
+  });
+
   it('gets what happened while the store did not answer, in its order', async () => {
     const { clock, audit: kept, errors, state, start, rows } = setUp();
     const { store } = state;
@@ -50,7 +70,7 @@ describe('the audit of the settings', () => {
     await clock.advance(5000);
     expect([await rows(), errors]).toEqual([[], ['a reload of the settings is not in the audit']]);
     // It is there and fails.
-    state.store = { audit: { rows: () => Promise.reject(new Error('full')) } as unknown as Audit };
+    state.store = { ...store!, audit: { rows: () => Promise.reject(new Error('full')) } as unknown as Audit };
     await clock.advance(5000);
     expect(errors.at(-1)).toBe('a change of the settings is not in the audit yet');
     state.store = store;

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../../plugin/index.ts';
 import type { AuditEvent } from '../../../core/ports/audit.ts';
+import type { Fleet } from '../../../core/ports/fleet.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
 
@@ -12,10 +13,14 @@ const BY = { id: 'gateway', role: 'system' } as const;
 interface SettingsAuditSetup {
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Pick<Logger, 'error'>;
-  readonly state: { readonly store: Pick<StateStore, 'audit'> | undefined };
+  readonly state: { readonly store: Pick<StateStore, 'audit' | 'boots'> | undefined };
+  readonly fleet: Pick<Fleet, 'gateways' | 'self'>;
 }
 
-/** Writes reloads, and starts with other settings than the last row has, to the audit. Rows wait while the store is away. */
+/**
+ * Writes reloads, and starts with other settings than the last row has, to the audit. Rows wait while the store is away. Of several
+ * gateways the first one with new settings writes the row: during a rolling update others still start with the old ones.
+ */
 export class SettingsAudit {
   readonly #setup: SettingsAuditSetup;
   /** The hash of the settings of the start, until it has been compared with the last row. */
@@ -39,7 +44,7 @@ export class SettingsAudit {
   reloaded(hash: string, files: readonly string[]): void {
     if (this.#waiting.length >= MAX_WAITING)
       this.#setup.log.error({ config_hash: hash }, 'a reload of the settings is not in the audit');
-    else this.#waiting.push(eventOf('reload', { config_hash: hash, files }));
+    else this.#waiting.push(this.#eventOf('reload', { config_hash: hash, files }));
     this.#running = this.#run();
   }
 
@@ -49,16 +54,32 @@ export class SettingsAudit {
     this.#stopTimer();
   }
 
+  async #writeStart({ audit, boots }: Pick<StateStore, 'audit' | 'boots'>, hash: string): Promise<void> {
+    const before = (await audit.rows({ kind: 'settings', limit: 1 }))[0]?.after;
+    if (hashIn(before) === hash) return;
+    const { fleet } = this.#setup;
+    const { id } = fleet.self();
+    const others = fleet.gateways > 1 ? await boots.live() : [];
+    if (others.some((other) => other.id !== id && other.configHash === hash)) return;
+    await audit.add(this.#eventOf('start', { config_hash: hash }, before), BY);
+  }
+
+  /** With the name of the gateway where there are several. */
+  #eventOf(action: string, after: object, before?: string): AuditEvent {
+    const { fleet } = this.#setup;
+    const named = fleet.gateways > 1 ? { ...after, replica: fleet.self().host } : after;
+    return eventOf(action, named, before);
+  }
+
   /** Never rejects. */
   async #write(): Promise<void> {
     const { state, log } = this.#setup;
     this.#stopTimer();
     try {
-      const audit = state.store?.audit;
-      if (audit && this.#started !== undefined) {
-        const before = (await audit.rows({ kind: 'settings', limit: 1 }))[0]?.after;
-        const after = { config_hash: this.#started };
-        if (hashIn(before) !== this.#started) await audit.add(eventOf('start', after, before), BY);
+      const { store } = state;
+      const audit = store?.audit;
+      if (store && this.#started !== undefined) {
+        await this.#writeStart(store, this.#started);
         this.#started = undefined;
       }
       if (audit) for (let next; (next = this.#waiting[0]); this.#waiting.shift()) await audit.add(next, BY);

@@ -1,9 +1,10 @@
-import { hostname } from 'node:os';
+import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../../../plugin/index.ts';
 import { MAX_BATCH, MAX_NANO, type Boot } from '../../../core/ports/counters.ts';
 import { readSpool, removeSpool, spoolsIn, writerOf, type SpoolState } from '../store/spool/read-spool.ts';
+import { lockSpool } from '../store/spool/spool-lock.ts';
 import { spoolName } from '../store/spool/spool.ts';
 import type { StoreHandle } from '../../../core/ports/store-handle.ts';
 import { StateFailure } from '../../../core/ports/failures.ts';
@@ -11,23 +12,24 @@ import type { LedgerRow } from '../../../core/ports/ledger.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import type { SpooledAccount } from '../store/spool/spool-lines.ts';
 
-/** Pause after a failure of the store, and before a spool is looked at again whose process may live. */
+/** Pause after a failure of the store. */
 const AGAIN_MS = 1000;
-/** The system may have given the id of the process to another one: after so long a spool is replayed all the same. */
-const ALIVE_MS = 60_000;
+/** Pause between two looks at all spools: another gateway on the folder may have ended. */
+const LOOK_MS = 60_000;
 
 interface SpoolsSetup {
-  readonly folder: string;
+  readonly folders: readonly string[];
   readonly state: StoreHandle;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly onReplayed: (replayed: Replayed) => void;
 }
 
-/** The spools of processes that have ended. The owner of the folder writes them to the store, one after the other, while it serves. */
+/** The spools of processes that have ended, which are those that no process has locked. They are written to the store, one after the other. */
 export class Spools {
   readonly #setup: SpoolsSetup;
-  readonly #waiting = new Map<string, number>();
+  readonly #waiting = new Set<string>();
+  #stopTimer = (): void => {};
   #running: Promise<void> | undefined;
   #closed = false;
 
@@ -35,9 +37,10 @@ export class Spools {
     this.#setup = setup;
   }
 
-  /** All spools that are there now, except that of this process. */
+  /** All spools but that of this process, from now on. */
   start(own: Boot['id']): void {
     this.#take((name) => !name.endsWith(own));
+    this.#stopTimer = this.#setup.clock.after(LOOK_MS, () => this.start(own));
   }
 
   ended(pid: number): void {
@@ -46,13 +49,14 @@ export class Spools {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#stopTimer();
     await this.#running;
   }
 
   #take(isEnded: (name: string) => boolean): void {
-    const { folder, clock, log } = this.#setup;
+    const { folders, log } = this.#setup;
     try {
-      for (const path of spoolsIn(folder)) if (isEnded(basename(path))) this.#waiting.set(path, clock.now());
+      for (const path of folders.flatMap(spoolsIn)) if (isEnded(basename(path))) this.#waiting.add(path);
     } catch (err) {
       log.error({ err }, 'the spools of ended processes cannot be read');
     }
@@ -68,14 +72,14 @@ export class Spools {
   }
 
   async #replayAll(): Promise<void> {
-    const { state, clock, log, onReplayed } = this.#setup;
-    for (const [path, since] of this.#waiting) {
+    const { state, log, onReplayed } = this.#setup;
+    for (const path of this.#waiting) {
       const { store } = state;
       if (!store || this.#closed) return;
       try {
-        if (clock.now() - since < ALIVE_MS && (await isAlive(path))) continue;
-        const replayed = await replaySpool(path, store);
+        const replayed = await replayLocked(path, store);
         this.#waiting.delete(path);
+        if (!replayed) continue;
         onReplayed(replayed);
         log.warn(
           { spool: basename(path), lost: replayed.lost },
@@ -99,6 +103,17 @@ export interface Replayed {
 }
 
 type ReplayTarget = Pick<StateStore, 'counters'> & { readonly ledger: Pick<StateStore['ledger'], 'append'> };
+
+/** Undefined: its process lives, or another gateway replays it. */
+async function replayLocked(path: string, store: ReplayTarget): Promise<Replayed | undefined> {
+  if (!existsSync(path)) return undefined;
+  const unlock = lockSpool(path);
+  try {
+    return unlock && (await replaySpool(path, store));
+  } finally {
+    unlock?.();
+  }
+}
 
 /**
  * Writes what an ended process has sent and settled to the store: rows, at their reserve where no end is known, and the
@@ -169,15 +184,4 @@ function usedOf({ accounts, open }: SpoolState): readonly SpooledAccount[] {
     for (const [number, amount] of send.accounts) used.set(number, (used.get(number) ?? 0) + amount);
   const within = (total: number): number => Math.min(MAX_NANO, Math.max(0, total));
   return [...accounts.values()].map((account) => ({ ...account, used: within(used.get(account.number) ?? 0) }));
-}
-
-/** The process of a spool may still write to it. */
-async function isAlive(path: string): Promise<boolean> {
-  const writer = await writerOf(path);
-  if (!writer || writer.boot.host !== hostname() || writer.pid === process.pid) return false;
-  try {
-    return process.kill(writer.pid, 0);
-  } catch {
-    return false;
-  }
 }

@@ -3,12 +3,13 @@ import type { Clock } from '../../../plugin/index.ts';
 import type { StateSettings } from '../settings/state.ts';
 import { STORED_KINDS } from '../../../core/settings/source/stored-objects.ts';
 import type { Entity, Version } from '../../../core/ports/entities.ts';
-import { StateFailure } from '../../../core/ports/failures.ts';
 import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 import type { ProviderSecrets } from '../settings/unsealed.ts';
-import type { KeyEncryptionKeys, SealedPlace } from '../store/rules/sealing.ts';
+import type { KeyEncryptionKeys } from '../store/rules/sealing.ts';
+import type { SealedPlace } from '../../../core/ports/store-rules.ts';
 import type { SnapshotFiles } from '../store/snapshot-files.ts';
 import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
+import type { HistoryPlace } from './store-history.ts';
 import { nextTurn } from '../settings/read-stored.ts';
 
 /** How often the snapshot on disk is written again, so that its age is the time since the store last answered. */
@@ -28,7 +29,7 @@ export class StoreSnapshots {
   readonly #setup: SnapshotSetup;
   /** The text of each object. Most objects do not change between two snapshots. */
   readonly #texts = new WeakMap<Entity, string>();
-  #wanted: { readonly version: Version; readonly at: number; readonly entities: readonly Entity[] } | undefined;
+  #wanted: (HistoryPlace & { readonly at: number; readonly entities: readonly Entity[] }) | undefined;
   #secrets: ReadonlyMap<string, ProviderSecrets> = new Map();
   #last = { version: -1, at: -Infinity };
   #writing: Promise<void> = Promise.resolve();
@@ -41,22 +42,27 @@ export class StoreSnapshots {
     this.#setup = setup;
   }
 
-  /** Throws when the store went back: keys that were revoked since would be valid again. */
-  checkVersion(version: Version): void {
-    const seen = Math.max(this.#last.version, this.#files.newest());
-    if (version < seen)
-      throw new StateFailure(
-        'rolled_back',
-        `the store has version ${version}, and this gateway has seen version ${seen}: keys that were revoked since would be valid again. \`gatehouse state accept-rollback\` accepts that`,
-      );
+  /** Where the store was when the newest one was written. */
+  seen(): HistoryPlace | undefined {
+    return this.#files.seen();
   }
 
-  write(version: Version, entities: ReadonlyMap<string, Entity>, secrets: ReadonlyMap<string, ProviderSecrets>): void {
+  /** An operator has accepted an earlier version. */
+  async forgetAfter(version: Version): Promise<void> {
+    await this.#writing;
+    this.#files.forgetAfter(version);
+  }
+
+  write(
+    { version, epoch }: HistoryPlace,
+    entities: ReadonlyMap<string, Entity>,
+    secrets: ReadonlyMap<string, ProviderSecrets>,
+  ): void {
     const at = this.#setup.clock.wall();
     if (version === this.#last.version && at - this.#last.at < REFRESH_MS) return;
     this.#last = { version, at };
     this.#secrets = secrets;
-    this.#wanted = { version, at, entities: [...entities.values()].filter(({ kind }) => KINDS.has(kind)) };
+    this.#wanted = { version, epoch, at, entities: [...entities.values()].filter(({ kind }) => KINDS.has(kind)) };
     this.#writing = this.#run();
   }
 
@@ -87,7 +93,7 @@ export class StoreSnapshots {
     this.#wanted = undefined;
     if (!wanted) return;
     try {
-      const { version, at, entities } = wanted;
+      const { version, epoch, at, entities } = wanted;
       const pieces: string[] = [];
       for (let from = 0; from < entities.length; from += PIECE) {
         if (from > 0) await nextTurn();
@@ -98,7 +104,7 @@ export class StoreSnapshots {
             .join(''),
         );
       }
-      await this.#files.write({ version, at, pieces });
+      await this.#files.write({ version, epoch, at, pieces });
     } catch (err) {
       this.#setup.log.error({ err }, 'the snapshot of the state store could not be written');
     }

@@ -6,7 +6,11 @@ import type { PartTools } from '../../../core/process/process-part.ts';
 import type { StateSettings } from '../settings/state.ts';
 import { AuditHead } from './audit-head.ts';
 import { Backups } from './backups.ts';
+import { driverOf } from '../../../core/ports/store-driver.ts';
+import type { StoreHandle } from '../../../core/ports/store-handle.ts';
+import { FleetMember } from './fleet-member.ts';
 import { Retention } from './retention.ts';
+import { RollbackAlert } from './rollback-alert.ts';
 import { SettingsAudit } from './settings-audit.ts';
 import type { Replayed, Spools } from './spools.ts';
 import { LostLeases, UsageCounters } from './usage-counters.ts';
@@ -16,14 +20,15 @@ export class StoreUpkeep {
   readonly backups: Backups | undefined;
   readonly #tools: PartTools;
   readonly #settings: StateSettings | undefined;
-  readonly #boot: Boot | undefined;
+  readonly #boot: Boot;
+  readonly fleet: FleetMember;
   readonly #counters: UsageCounters;
   #settingsAudit: SettingsAudit | undefined;
   #spools: Spools | undefined;
   /** Tasks that stop before the last rows are written. Spools and backups stop afterwards. */
   readonly #tasks: { stop(): Promise<void> | void }[] = [];
 
-  constructor(tools: PartTools, settings: StateSettings | undefined, boot: Boot | undefined) {
+  constructor(tools: PartTools, settings: StateSettings | undefined, boot: Boot) {
     this.#tools = tools;
     this.#settings = settings;
     this.#boot = boot;
@@ -31,6 +36,14 @@ export class StoreUpkeep {
     this.#tasks.push(this.#counters);
     const { store, port } = tools;
     const alerts: AlertSink = { raise: (alert) => port('alerts')?.raise(alert) };
+    const isShared = settings !== undefined && driverOf(settings.store).use === 'shared';
+    this.fleet = new FleetMember({
+      ...tools,
+      families: budgetFamilies(tools.metrics),
+      boot,
+      shared: isShared ? store : undefined,
+      version: () => store?.version ?? 0,
+    });
     this.backups =
       store &&
       settings?.backup &&
@@ -46,6 +59,7 @@ export class StoreUpkeep {
       },
       ended: (boot) => counters.ended(boot),
       takeSpool: (pid) => this.#spools?.ended(pid),
+      fleet: this.fleet,
     };
   }
 
@@ -53,17 +67,24 @@ export class StoreUpkeep {
     return this.#spools;
   }
 
-  /** Call it before a worker begins a spool of its own: all spools that are there belong to processes that have ended. */
   async open(hash: string): Promise<void> {
     const { clock, log, store: state } = this.#tools;
+    await this.fleet.start(hash);
     if (!state || !this.#settings) return;
-    const retention = new Retention({ clock, log, state, days: this.#settings.retention });
+    // One gateway does these tasks for all.
+    const { fleet } = this;
+    const cared: StoreHandle = {
+      get store() {
+        return fleet.isCaretaker ? state.store : undefined;
+      },
+    };
+    const retention = new Retention({ clock, log, state: cared, days: this.#settings.retention });
     retention.start();
-    const auditHead = new AuditHead({ clock, log, state });
+    const auditHead = new AuditHead({ clock, log, state: cared });
     auditHead.start();
-    this.#settingsAudit = new SettingsAudit({ clock, log, state });
+    this.#settingsAudit = new SettingsAudit({ clock, log, state, fleet });
     this.#settingsAudit.started(hash);
-    this.#tasks.push(retention, auditHead, this.#settingsAudit);
+    this.#tasks.push(retention, auditHead, this.#settingsAudit, new RollbackAlert(this.#tools, state), fleet);
     this.#spools = await spoolsOf(this.#tools, this.#settings, this.#boot);
   }
 
@@ -73,6 +94,7 @@ export class StoreUpkeep {
   }
 
   reloaded(hash: string, changed: readonly string[]): void {
+    this.fleet.show({ configHash: hash });
     this.#settingsAudit?.reloaded(hash, changed);
   }
 
@@ -98,10 +120,10 @@ function usageCountersOf({ clock, log, metrics, store, port }: PartTools): Usage
 
 async function spoolsOf(
   { clock, log, metrics, store: state }: PartTools,
-  { folder }: StateSettings,
-  boot: Boot | undefined,
+  { dir, store: entry }: StateSettings,
+  boot: Boot,
 ): Promise<Spools | undefined> {
-  if (!state || folder === undefined) return undefined;
+  if (!state || dir === undefined) return undefined;
   // Most gateways have no state store on disk: they do not load the code.
   const { Spools: Opened } = await import('./spools.ts');
   const families = budgetFamilies(metrics);
@@ -109,7 +131,13 @@ async function spoolsOf(
     families.spoolsReplayed.add({});
     families.ledgerExpired.add({}, lost);
   };
-  const spools = new Opened({ folder, state, clock, log, onReplayed });
-  spools.start(boot?.id ?? '');
+  const spools = new Opened({
+    folders: [...new Set([dir, driverOf(entry).folderOf(entry) ?? dir])],
+    state,
+    clock,
+    log,
+    onReplayed,
+  });
+  spools.start(boot.id);
   return spools;
 }

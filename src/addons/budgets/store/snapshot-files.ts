@@ -2,13 +2,15 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Version } from '../../../core/ports/entities.ts';
+import type { Epoch, Version } from '../../../core/ports/entities.ts';
 
 /** The part of a store that a start without it needs: documents and digests, and the secrets of entries of the catalog in envelopes. */
 interface StoreSnapshot {
   readonly version: Version;
   /** When the store had this content, in milliseconds since 1970. */
   readonly at: number;
+  /** Undefined: a release before epochs has written it. */
+  readonly epoch?: Pick<Epoch, 'id' | 'at'> | undefined;
   readonly text: string;
 }
 
@@ -33,8 +35,8 @@ export class SnapshotFiles {
   }
 
   /** Written piece by piece: the text of 10,000 keys is 3 MB. Not called again before it has ended. */
-  async write({ version, at, pieces }: SnapshotPieces): Promise<void> {
-    const head = JSON.stringify({ v: 2, version, at });
+  async write({ version, at, epoch, pieces }: SnapshotPieces): Promise<void> {
+    const head = JSON.stringify({ v: 2, version, at, epoch: epoch && { id: epoch.id, at: epoch.at } });
     const signature = createHmac('sha256', this.#key).update(`${head}\n`);
     for (const piece of pieces) {
       signature.update(piece);
@@ -62,13 +64,19 @@ export class SnapshotFiles {
       Buffer.from(signature),
     ];
     if (own.length !== given.length || !timingSafeEqual(own, given)) return undefined;
-    const { version, at } = JSON.parse(head) as Omit<StoreSnapshot, 'text'>;
-    return { version, at, text: body.slice(head.length + 1) };
+    const { version, at, epoch } = JSON.parse(head) as Omit<StoreSnapshot, 'text'>;
+    return { version, at, epoch, text: body.slice(head.length + 1) };
   }
 
   /** The latest version that a snapshot was written of; 0: there is none. */
   newest(): Version {
     return this.versions()[0] ?? 0;
+  }
+
+  /** The place in the store's history of the newest one, valid or not. Undefined: there is none. */
+  seen(): Pick<StoreSnapshot, 'version' | 'epoch'> | undefined {
+    const version = this.newest();
+    return version === 0 ? undefined : { version, epoch: this.#readOne(this.#path(version))?.epoch };
   }
 
   forgetAfter(version: Version): void {

@@ -109,6 +109,7 @@ function Foot() {
         <>
           <p>v{now.version}</p>
           <p>settings {now.settings_hash.slice(0, 8)}</p>
+          {now.features.store && <p title="The gateway that answers">{now.replica}</p>}
           <p>
             {now.user} · {now.role}
           </p>

@@ -141,6 +141,12 @@ test('the hash changes with values, not with comments or secrets', async () => {
   const hash = async (files: Record<string, string>, env: Record<string, string> = ENV) =>
     (await settingsOf(files, { env })).hash;
   const base = await hash(FILES);
+  const stateful = (dir: string) =>
+    hash({
+      ...FILES,
+      'c/server.yaml': `state: { store: { type: sqlite, dir: /s }, dir: ${dir} }\ndefault_config: prod\n`,
+    });
+  expect(await stateful('/a')).toBe(await stateful('/b'));
   expect(await hash({ ...FILES, 'c/server.yaml': '# a comment\ndefault_config: prod\n' })).toBe(base);
   expect(await hash(FILES, { ANTHROPIC: 'another' })).toBe(base);
   expect(await hash({ ...FILES, 'c/gateway/prod.yaml': 'name: Other\n' })).not.toBe(base);

@@ -8,6 +8,7 @@ import type {
   TeamsFile,
   CatalogEntry,
 } from '../../../../schemas/types.generated.ts';
+import { isObject } from '../../kernel/index.ts';
 import type { Problem, Report } from '../../kernel/report.ts';
 import { within } from '../checks/check.ts';
 import { checkMeaning } from '../checks/index.ts';
@@ -298,10 +299,18 @@ function isComplete(pieces: Pieces): pieces is CompletePieces {
 function hashOf(read: readonly ReadFile[], extra: readonly unknown[], tls: TlsFiles): string {
   const hash = createHash('sha256');
   // Values, not text: a comment does not change the settings, a variable's new value does. A secret serializes as its source.
-  for (const { found, value } of read) hash.update(JSON.stringify([found.name, value]));
+  for (const { found, value } of read)
+    hash.update(JSON.stringify([found.name, found.kind === 'server' ? withoutOwn(value) : value]));
   for (const one of extra) hash.update(JSON.stringify(one));
   if (tls.data || tls.admin || tls.upstreams !== undefined) hash.update(JSON.stringify(['tls', tls]));
   return hash.digest('hex').slice(0, 16);
+}
+
+/** Without what differs between gateways with the same settings: the folder of each. */
+function withoutOwn(server: unknown): unknown {
+  if (!isObject(server) || !isObject(server['state']) || !('dir' in server['state'])) return server;
+  const { dir: _, ...state } = server['state'];
+  return { ...server, state };
 }
 
 /** catalog.yaml as it was validated, in which entries may lack their slug. */

@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
+import type { JsonPath } from '../schema/pointer.ts';
 import type { ReferenceLookup, Reference } from './references.ts';
 
 /** Fakes pass every check that their secrets would, for commands that send nothing: CI has no credentials. */
@@ -10,15 +11,15 @@ export class Fakes {
     return [...this.#names];
   }
 
-  /** @param field the key of the secret in the settings; some secrets need a certain form */
-  around(lookup: ReferenceLookup, field: string | number | undefined): ReferenceLookup {
+  /** @param path of the secret in the settings; some secrets need a certain form */
+  around(lookup: ReferenceLookup, path: JsonPath): ReferenceLookup {
     return {
       paths: lookup.paths,
       find: (reference) => {
         const found = lookup.find(reference);
         if ('text' in found) return found;
         this.#names.add(sourceOf(reference));
-        return { text: fakeFor(reference, field) };
+        return { text: fakeFor(reference, path) };
       },
     };
   }
@@ -27,9 +28,11 @@ export class Fakes {
 const sourceOf = ({ kind, name }: Reference): string => `${kind}:${name}`;
 
 /** Fakes of different references differ: equal gateway keys would be reported as duplicates. */
-function fakeFor(reference: Reference, field: string | number | undefined): string {
+function fakeFor(reference: Reference, path: JsonPath): string {
+  const field = path.at(-1);
   const digest = createHash('sha256').update(sourceOf(reference)).digest('hex').slice(0, 16);
   if (field === 'private_key') return privateKey();
+  if (field === 'url' && path.at(-2) === 'store') return `postgres://stand-in:${digest}@stand-in.example/stand-in`;
   if (field === 'url') return `https://stand-in-${digest}.example/`;
   if (field === 'encryption_keys' || field === 'peppers')
     return `stand-in:${createHash('sha256').update(digest).digest('base64')}`;

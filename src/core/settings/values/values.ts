@@ -116,7 +116,7 @@ class ValueReader {
       return this.#hole(path);
     }
     const { lookup, fakeMissing } = this.#tools;
-    const resolved = resolveText(value, (secret && fakeMissing?.around(lookup, path.at(-1))) || lookup);
+    const resolved = resolveText(value, (secret && fakeMissing?.around(lookup, path)) || lookup);
     for (const problem of resolved.problems) this.#report(offsetOf(this.#file, node, problem), problem.message);
     const unresolved = resolved.problems.length > 0;
     const { sources, contents } = resolved;

@@ -1,7 +1,8 @@
 import { parseCap } from '../../../../core/tenants/amounts.ts';
 import { partOf } from '../../../../core/process/add-on-parts.ts';
 import type { Budget, Span } from '../../../../core/tenants/tree.ts';
-import { auditIdOf, MAX_NANO, type Counters, type CounterState } from '../../../../core/ports/counters.ts';
+import { MAX_NANO, type CounterState } from '../../../../core/ports/counters.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import { budgetsIn, nodeOf, type BudgetInObject } from '../budgets-in.ts';
 import { actorOf, checkMatch, reasonOf, type CallAnswer, type Call, type Handler } from '../call.ts';
 import type { OwnedObject } from '../objects.ts';
@@ -50,24 +51,16 @@ export const adjustBudget: Handler = async (call) => {
   const amount = readAmount(by, budget.compiled);
   const ref = refOf(budget, call.clock.wall());
   const adjustment = { ...ref, id: call.callId, of, by: amount, why: reasonOf(call, reason) };
-  await oneByOne(counters, async () => {
-    if (call.identity.role === 'operator') await checkSmall(budget, amount, call);
-    if (!call.query.dryRun) await counters.adjust(adjustment, actorOf(call));
-  });
+  const isOperator = call.identity.role === 'operator';
+  const limit = isOperator ? { most: Math.floor(budget.compiled.amount * SMALL_PART), ms: SMALL_MS } : undefined;
+  try {
+    await counters.adjust({ ...adjustment, limit, dryRun: call.query.dryRun }, actorOf(call));
+  } catch (error) {
+    if (!(error instanceof StateFailure) || error.code !== 'not_allowed') throw error;
+    throw new ApiProblem('forbidden', 'An operator may change at most 10 % of the cap within 24 hours.');
+  }
   return answerWith(budget, call);
 };
-
-const turns = new WeakMap<Counters, Promise<unknown>>();
-
-/** Two adjustments at the same time would each look at an audit without the other. The admin API has one process. */
-function oneByOne(counters: Counters, task: () => Promise<void>): Promise<void> {
-  const done = (turns.get(counters) ?? Promise.resolve()).then(task);
-  turns.set(
-    counters,
-    done.catch(() => {}),
-  );
-  return done;
-}
 
 function find(call: Call): OwnedBudget {
   const { objects, id } = call;
@@ -120,38 +113,9 @@ function readAmount(text: string, { unit }: Budget): number {
   throw invalidBody([{ pointer: '/by', message: `the budget counts ${unit === 'usd' ? 'USD' : 'tokens'}` }]);
 }
 
+/** An operator may change a tenth of a cap within a day. */
 const SMALL_PART = 0.1;
 const SMALL_MS = 86_400_000;
-/** More rows than this of a day are not read. */
-const MAX_READ = 2_000;
-
-/** An operator may change a tenth of a cap within a day, by the rows of the audit: many small adjustments are a large one. */
-async function checkSmall({ compiled }: OwnedBudget, amount: number, { objects, clock }: Call): Promise<void> {
-  const since = clock.wall() - SMALL_MS;
-  const id = auditIdOf(refOf({ compiled }, clock.wall()));
-  const most = compiled.amount * SMALL_PART;
-  let sum = Math.abs(amount);
-  let before: number | undefined;
-  for (let read = 0; sum <= most && read < MAX_READ;) {
-    // A page of the audit is short: without the ones before it, many small adjustments would hide a large one.
-    const rows = await objects.store.audit.rows({ kind: 'counter', id, before });
-    for (const row of rows) {
-      // The rows of the day have been added up.
-      if (row.at <= since && sum <= most) return;
-      if (row.role === 'operator') sum += Math.abs(valueOf(row.after) - valueOf(row.before));
-    }
-    before = rows.at(-1)?.seq;
-    if (before === undefined) return;
-    read += rows.length;
-  }
-  throw new ApiProblem('forbidden', 'An operator may change at most 10 % of the cap within 24 hours.');
-}
-
-function valueOf(text: string | undefined): number {
-  const [value] = Object.values(JSON.parse(text ?? '{}') as Record<string, unknown>);
-  return typeof value === 'number' ? value : 0;
-}
-
 /** The add-on that has compiled the budget has its periods. */
 const spanOf = ({ compiled }: Pick<OwnedBudget, 'compiled'>, now: number): Span => partOf('periodAt')!(compiled, now);
 

@@ -9,6 +9,7 @@ import { getKey } from './effective.ts';
 import { revokeKey, rotateKey } from './keys.ts';
 import { createObject, deleteObject, getObject, listObjects, patchObject } from './objects.ts';
 import { PROVIDERS } from './providers.ts';
+import { listReplicas } from './replicas.ts';
 import { explainedRequest, explainRequest, getRequest, listRequests } from './requests.ts';
 import { createTokenObject, deleteToken, getToken, listTokens } from './tokens.ts';
 import { listLedger, listUsage } from './usage.ts';
@@ -54,6 +55,7 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   'tokens.get': getToken,
   'tokens.create': createTokenObject,
   'tokens.delete': deleteToken,
+  'replicas.list': listReplicas,
   'whoami.get': whoAmI,
   'requests.list': listRequests,
   'requests.get': getRequest,

@@ -12,10 +12,10 @@ export function consoleOf({ console }: Pick<Call, 'console'>): Console {
 
 export const getSession: Handler = (call) => ({ body: sessionBody(call.identity, call.sources, consoleOf(call)) });
 
-export const endSession: Handler = (call) => {
+export const endSession: Handler = async (call) => {
   const { session } = call.identity;
   if (session === undefined) return {};
-  consoleOf(call).sessions.end(session);
+  await consoleOf(call).sessions.end(session);
   const { admin } = call.sources.settings();
   const secure = call.sources.tls !== undefined || admin.publicUrl?.startsWith('https:') === true;
   return { headers: { 'set-cookie': setCookie('', { secure, seconds: 0 }) } };

@@ -1,13 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Actor } from '../../../../core/ports/entities.ts';
 import type { AuditEvent, AuditPart, AuditRow, AuditVerdict, KnownRow } from '../../../../core/ports/audit.ts';
-import type { KeyEncryptionKeys } from './sealing.ts';
+import type { ChainCheck, LastRow, SecretRing } from '../../../../core/ports/store-rules.ts';
 import { checkActor, checkText, invalid } from './checks.ts';
 
 const MAX_VALUES = 64 * 1024;
 const NO_HASH = '0'.repeat(64);
-
-export type LastRow = Pick<AuditRow, 'seq' | 'hash' | 'action' | 'kind' | 'id'>;
 
 interface NextPlace {
   readonly after: LastRow | undefined;
@@ -93,27 +91,51 @@ const isDropOf = (row: AuditRow, seq: number, hash: string): boolean =>
  * @param known a row that is or was among them
  */
 export function verifyChain(rows: Iterable<AuditRow>, keys: ChainKeys, known?: KnownRow): AuditVerdict {
-  let first: AuditRow | undefined;
-  let isBegun = true;
-  let head = NO_HASH;
-  let seq = 0;
-  let count = 0;
-  const parts = new Parts(keys);
+  const check = new ChainReading(keys, known);
   for (const row of rows) {
-    if (!first) {
-      first = row;
-      // Old rows may have been dropped: a row of this chain has to say so.
-      if (row.seq > 1) [isBegun, head, seq] = [false, row.prev, row.seq - 1];
-    }
-    count += 1;
-    seq += 1;
-    const reason = wrongIn(row, { seq, head, known }) ?? parts.add(row);
-    if (reason !== undefined) return { intact: false, at: seq, reason };
-    head = row.hash;
-    isBegun ||= isDropOf(row, first.seq - 1, first.prev);
+    const broken = check.add(row);
+    if (broken) return broken;
   }
-  if (first && !isBegun) return { intact: false, at: first.seq - 1, reason: `row ${first.seq - 1} is missing` };
-  return (known && missing(known, { first, seq })) ?? { intact: true, rows: count, seq, head, parts: parts.all };
+  return check.end();
+}
+
+/** A check of a chain whose rows come one after the other, for backends that read them in pieces. */
+export class ChainReading implements ChainCheck {
+  readonly #known: KnownRow | undefined;
+  readonly #parts: Parts;
+  #first: AuditRow | undefined;
+  #isBegun = true;
+  #head = NO_HASH;
+  #seq = 0;
+  #count = 0;
+
+  constructor(keys: ChainKeys, known?: KnownRow) {
+    this.#parts = new Parts(keys);
+    this.#known = known;
+  }
+
+  add(row: AuditRow): AuditVerdict | undefined {
+    if (!this.#first) {
+      this.#first = row;
+      // Old rows may have been dropped: a row of this chain has to say so.
+      if (row.seq > 1) [this.#isBegun, this.#head, this.#seq] = [false, row.prev, row.seq - 1];
+    }
+    this.#count += 1;
+    this.#seq += 1;
+    const place = { seq: this.#seq, head: this.#head, known: this.#known };
+    const reason = wrongIn(row, place) ?? this.#parts.add(row);
+    if (reason !== undefined) return { intact: false, at: this.#seq, reason };
+    this.#head = row.hash;
+    this.#isBegun ||= isDropOf(row, this.#first.seq - 1, this.#first.prev);
+    return undefined;
+  }
+
+  end(): AuditVerdict {
+    const [first, known, seq] = [this.#first, this.#known, this.#seq];
+    if (first && !this.#isBegun) return { intact: false, at: first.seq - 1, reason: `row ${first.seq - 1} is missing` };
+    const whole = { intact: true, rows: this.#count, seq, head: this.#head, parts: this.#parts.all } as const;
+    return (known && missing(known, { first, seq })) ?? whole;
+  }
 }
 
 class Parts {
@@ -187,7 +209,7 @@ export class ChainKeys {
   readonly #keys: ReadonlyMap<string, ChainKey>;
   readonly #first: string | undefined;
 
-  constructor(ring: KeyEncryptionKeys) {
+  constructor(ring: SecretRing) {
     this.#keys = new Map(
       ring.names.map((name) => {
         const bytes = ring.derive('audit chain', name)!;

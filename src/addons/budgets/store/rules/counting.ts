@@ -1,5 +1,4 @@
 import type { Nano } from '../../../../core/ports/money.ts';
-import type { AuditEvent } from '../../../../core/ports/audit.ts';
 import {
   auditIdOf,
   LEASE_MS,
@@ -20,58 +19,27 @@ import {
 } from '../../../../core/ports/counters.ts';
 import type { Actor } from '../../../../core/ports/entities.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
-import { checkActor, checkInteger, checkText, invalid } from './checks.ts';
+import {
+  MAX_ADJUSTMENTS,
+  type CountingCalls,
+  type CountingTables,
+  type LeaseRow,
+  type RunCount,
+} from '../../../../core/ports/store-rules.ts';
+import { checkActor, checkBoot, checkInteger, checkText, invalid } from './checks.ts';
 
 /** A lease that ended, or a process without leases, is forgotten after this time: later reports of it would not be counted. */
 const KEEP_ENDED_MS = 86_400_000;
 
-export interface LeaseRow extends CounterRef {
-  readonly id: LeaseId;
-  readonly boot: Boot['id'];
-  readonly granted: Nano;
-  readonly used: Nano;
-  readonly expiresAt: number;
-  readonly state: 'live' | 'lost' | 'ended';
-}
-
-/** The tables of a backend within one transaction: it keeps the effects of all calls below, or, when one throws, of none. */
-export interface CountingTables {
-  counter(ref: CounterRef): CounterState | undefined;
-  saveCounter(row: CounterState): void;
-  lease(id: LeaseId): LeaseRow | undefined;
-  liveLease(boot: Boot['id'], ref: CounterRef): LeaseRow | undefined;
-  /** Living leases that ended before `now`, or of one process. */
-  reapable(now: number, boot: Boot['id'] | undefined): readonly LeaseRow[];
-  /** In the order of their ids. */
-  lostLeases(ref: CounterRef): readonly LeaseRow[];
-  newLeaseId(): LeaseId;
-  saveLease(row: LeaseRow): void;
-  renew(boot: Boot['id'], expiresAt: number): void;
-  /** The last batch of `take` of a process; 0: none. */
-  lastBatch(boot: Boot['id']): number;
-  lastAnswer(boot: Boot['id']): readonly Grant[];
-  saveAnswer(boot: Boot['id'], batch: number, answer: readonly Grant[]): void;
-  saveBoot(boot: Boot, seenAt: number): void;
-  countBoots(since: number): number;
-  /** Removes ended leases, lost ones without a rest, and processes without leases that are older. */
-  prune(before: number): void;
-  isAdjusted(id: string): boolean;
-  saveAdjusted(id: string): void;
-  addAudit(event: AuditEvent, by: Actor): void;
-}
-
-/** Runs a task on the tables, in one transaction, at a time of the store's wall clock. */
-type RunCount = <Result>(now: number, task: (tables: CountingTables) => Result) => Result;
-
 /** The methods of `Counters` that write. The time comes first, as in all calls of a store. */
-export const countingCalls = (run: RunCount) => ({
+export const countingCalls = (run: RunCount): CountingCalls => ({
   take: (now: number, requests: readonly LeaseRequest[], by: Boot, batch: number) =>
     run(now, (tables) => take(tables, { requests, by, batch }, now)),
   report: (now: number, used: readonly LeaseUsage[], by: Boot) => run(now, (tables) => report(tables, used, by, now)),
   giveBack: (now: number, leases: readonly LeaseId[], by: Boot) =>
     run(now, (tables) => giveBack(tables, leases, by, now)),
-  reap: (now: number, until: number, boot: Boot['id'] | undefined) => run(now, (tables) => reap(tables, until, boot)),
-  adjust: (now: number, adjustment: Adjustment, by: Actor) => run(now, (tables) => adjust(tables, adjustment, by)),
+  reap: (now: number, boot: Boot['id'] | undefined) => run(now, (tables) => reap(tables, now, boot)),
+  adjust: (now: number, adjustment: Adjustment, by: Actor) => run(now, (tables) => adjust(tables, adjustment, by, now)),
   notify: (now: number, counter: CounterRef, bit: number) => run(now, (tables) => notify(tables, counter, bit)),
 });
 
@@ -103,15 +71,9 @@ function take(
   if (batch < last) throw new StateFailure('conflict', `batch ${batch} comes after batch ${last}`);
   const live = tables.countBoots(now - LEASE_MS);
   if (batch === last) return { grants: tables.lastAnswer(by.id), live };
-  const grants = requests.map((request) => grant(tables, request, { by, now }));
+  const grants = requests.map((request) => grant(tables, request, by));
   tables.saveAnswer(by.id, batch, grants);
   return { grants, live };
-}
-
-function checkBoot({ id, host, version, configHash }: Boot): void {
-  if (!/^[0-9a-f]{32}$/.test(id)) throw invalid('the id of a process is 32 hex digits');
-  if (host.length + version.length + configHash.length > 1_000)
-    throw invalid('the texts of a process have at most 1000 characters');
 }
 
 function checkSize(size: number): void {
@@ -133,11 +95,7 @@ function checkRequest({ path, caps, need, want }: LeaseRequest): void {
 const freeOf = ({ spent, leased, unreconciled }: CounterState, cap: Nano | undefined): Nano =>
   (cap ?? MAX_NANO) - spent - leased - unreconciled;
 
-function grant(
-  tables: CountingTables,
-  { path, caps, need, want }: LeaseRequest,
-  { by, now }: { readonly by: Boot; readonly now: number },
-): Grant {
+function grant(tables: CountingTables, { path, caps, need, want }: LeaseRequest, by: Boot): Grant {
   const counters = path.map((ref) => tables.counter(ref) ?? noCounter(ref));
   const free = Math.min(want, ...counters.map((counter, index) => freeOf(counter, caps[index])));
   const granted = free < need ? 0 : Math.max(free, 0);
@@ -146,14 +104,14 @@ function grant(
     if (granted === 0)
       return lease ? stateOf(lease, counter) : { lease: 0, state: 'unknown', granted: 0, used: 0, counter };
     const grown: LeaseRow = lease
-      ? { ...lease, granted: lease.granted + granted, expiresAt: now + LEASE_MS }
+      ? { ...lease, granted: lease.granted + granted }
       : {
           id: tables.newLeaseId(),
           boot: by.id,
           ...refOf(counter),
           granted,
           used: 0,
-          expiresAt: now + LEASE_MS,
+          endedAt: 0,
           state: 'live',
         };
     return replaceLease(tables, lease, grown);
@@ -193,14 +151,13 @@ function replaceLease(tables: CountingTables, before: LeaseRow | undefined, afte
 export const isOver =
   (before: number) =>
   (lease: LeaseRow): boolean =>
-    lease.expiresAt < before && (lease.state === 'ended' || (lease.state === 'lost' && restOf(lease) === 0));
+    lease.endedAt < before && (lease.state === 'ended' || (lease.state === 'lost' && restOf(lease) === 0));
 
 function report(tables: CountingTables, used: readonly LeaseUsage[], by: Boot, now: number): LeaseState[] {
   checkBoot(by);
   checkSize(used.length);
   for (const { usedTotal } of used) checkInteger('a used total', usedTotal, 0, MAX_NANO);
   tables.saveBoot(by, now);
-  tables.renew(by.id, now + LEASE_MS);
   return used.map(({ lease: id, usedTotal }): LeaseState => {
     const lease = tables.lease(id);
     if (lease?.boot !== by.id) return { lease: id, state: 'unknown', granted: 0, used: 0, counter: undefined };
@@ -213,32 +170,34 @@ function giveBack(tables: CountingTables, leases: readonly LeaseId[], by: Boot, 
   for (const id of leases) {
     const lease = tables.lease(id);
     if (lease?.boot === by.id && lease.state !== 'ended')
-      replaceLease(tables, lease, { ...lease, state: 'ended', expiresAt: now });
+      replaceLease(tables, lease, { ...lease, state: 'ended', endedAt: now });
   }
 }
 
 function reap(tables: CountingTables, now: number, boot?: Boot['id']): LostLease[] {
-  const lost = tables.reapable(now, boot).map((lease) => {
-    replaceLease(tables, lease, { ...lease, state: 'lost' });
+  const lost = tables.reapable(now - LEASE_MS, boot).map((lease) => {
+    replaceLease(tables, lease, { ...lease, state: 'lost', endedAt: now });
     return { lease: lease.id, boot: lease.boot, ...refOf(lease), rest: restOf(lease) };
   });
   tables.prune(now - KEEP_ENDED_MS);
   return lost;
 }
 
-function adjust(tables: CountingTables, adjustment: Adjustment, by: Actor): CounterState {
+function adjust(tables: CountingTables, adjustment: Adjustment, by: Actor, now: number): CounterState {
   checkActor(by);
   checkCounter(adjustment);
   checkText('the id of an adjustment', adjustment.id, 128);
   checkInteger('an adjustment', adjustment.by, -MAX_NANO, MAX_NANO);
   const before = tables.counter(adjustment) ?? noCounter(adjustment);
   if (tables.isAdjusted(adjustment.id)) return before;
+  checkLimit(tables, adjustment, by, now);
   const changed =
     adjustment.of === 'spent'
       ? { ...before, spent: before.spent + adjustment.by }
       : writeOff(tables, before, adjustment.by);
   if (Math.abs(changed.spent) > MAX_NANO || changed.unreconciled > MAX_NANO)
     throw invalid(`the counter would leave the range up to ${MAX_NANO}`);
+  if (adjustment.dryRun) return before;
   tables.saveAdjusted(adjustment.id);
   tables.saveCounter(changed);
   const { of, why: reason } = adjustment;
@@ -254,6 +213,22 @@ function adjust(tables: CountingTables, adjustment: Adjustment, by: Actor): Coun
     by,
   );
   return changed;
+}
+
+/** By the rows of the audit: many small adjustments are a large one. */
+function checkLimit(tables: CountingTables, adjustment: Adjustment, { role }: Actor, now: number): void {
+  const { limit, by } = adjustment;
+  if (!limit) return;
+  const rows = tables.adjustments(auditIdOf(adjustment), now - limit.ms);
+  let sum = Math.abs(by);
+  for (const row of rows) if (row.role === role) sum += Math.abs(amountIn(row.after) - amountIn(row.before));
+  if (sum > limit.most || rows.length >= MAX_ADJUSTMENTS)
+    throw new StateFailure('not_allowed', `the role ${role} may change the counter by at most ${limit.most} together`);
+}
+
+function amountIn(text: string | undefined): Nano {
+  const [amount] = Object.values(JSON.parse(text ?? '{}') as Record<string, unknown>);
+  return typeof amount === 'number' ? amount : 0;
 }
 
 /** A write-off takes what no lease explains, then the oldest lost leases, so that a late report does not take it again. */

@@ -3,50 +3,18 @@ import type { AuditEvent } from '../../../../core/ports/audit.ts';
 import {
   hasDigests,
   MAX_ENTITIES,
-  type Actor,
   type DigestKind,
   type EntityChange,
   type EntityKind,
   type EntityRef,
+  type Epoch,
   type KeyDigest,
   type PutChange,
   type Version,
 } from '../../../../core/ports/entities.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import { checkActor, checkChanges } from './checks.ts';
-import type { KeyEncryptionKeys, SealedPlace } from './sealing.ts';
-
-export interface EntityRow extends EntityRef {
-  readonly version: Version;
-  /** JSON text; empty when deleted. */
-  readonly doc: string;
-  readonly updatedBy: string;
-  readonly updatedAt: number;
-  /** 1: deleted. */
-  readonly gone: number;
-}
-
-export interface SealedField {
-  readonly field: string;
-  /** The store's version when the field was sealed, a part of its place. */
-  readonly version: Version;
-  readonly envelope: string;
-}
-
-/** The tables of a backend within one transaction: it keeps the effects of all calls below, or, when one throws, of none. */
-export interface EntityTables {
-  version(): Version;
-  entity(ref: EntityRef): EntityRow | undefined;
-  count(kind: EntityKind): number;
-  digests(kind: DigestKind, id: string): readonly KeyDigest[];
-  digestOwner(kind: DigestKind, digest: string): string | undefined;
-  sealed(ref: EntityRef): readonly SealedField[];
-  saveVersion(version: Version): void;
-  saveEntity(row: EntityRow): void;
-  saveDigests(kind: DigestKind, id: string, digests: readonly KeyDigest[]): void;
-  saveSealed(ref: EntityRef, field: string, sealed: SealedField | undefined): void;
-  addAudit(event: AuditEvent, by: Actor): void;
-}
+import type { EntityTables, EntityWrite, SealedPlace, SecretRing } from '../../../../core/ports/store-rules.ts';
 
 export const placeOf = ({ kind, id }: EntityRef, field: string, version: Version): SealedPlace => ({
   table: 'entity',
@@ -55,12 +23,14 @@ export const placeOf = ({ kind, id }: EntityRef, field: string, version: Version
   version,
 });
 
-interface EntityWrite {
-  readonly changes: readonly EntityChange[];
-  readonly by: Actor;
-  readonly now: number;
-  readonly keys: KeyEncryptionKeys;
-}
+export const epochEvent = (before: Epoch, after: Epoch, reason: string): AuditEvent => ({
+  action: after.accepted ? 'accept_rollback' : 'restore',
+  kind: 'store',
+  id: 'epoch',
+  before: JSON.stringify({ epoch: before.id }),
+  after: JSON.stringify({ epoch: after.id }),
+  reason,
+});
 
 export function writeEntities(tables: EntityTables, write: EntityWrite): Version {
   checkActor(write.by);
@@ -127,7 +97,7 @@ function countNew(tables: EntityTables, kind: EntityKind, counts: Map<EntityKind
 
 function seal(
   tables: EntityTables,
-  keys: KeyEncryptionKeys,
+  keys: SecretRing,
   { change, version }: { readonly change: PutChange; readonly version: Version },
 ): Record<string, string> {
   const fingerprints: Record<string, string> = {};

@@ -14,6 +14,7 @@ import {
   type RollupRow,
   type RowName,
 } from '../../../../core/ports/ledger.ts';
+import type { RollupCell } from '../../../../core/ports/store-rules.ts';
 import { checkInteger, invalid } from './checks.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -77,18 +78,6 @@ export function checkRollupQuery(query: RollupQuery): void {
   checkQuery(query);
   if (query.by.some((name) => !LEDGER_DIMENSIONS.includes(name)) || new Set(query.by).size !== query.by.length)
     throw invalid('sums are grouped by dimensions of the ledger, each once');
-}
-
-/** The sums of one hour, or one day, and one combination of names. */
-export interface RollupCell extends Record<LedgerSum, number> {
-  readonly start: number;
-  /** In the order of LEDGER_DIMENSIONS. */
-  readonly names: readonly string[];
-  requests: number;
-  attempts: number;
-  hits: number;
-  readonly ms: number[];
-  readonly firstMs: number[];
 }
 
 export function emptyCell(start: number, names: readonly string[]): RollupCell {

@@ -1,17 +1,11 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from './encryption-keys.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
+import type { SealedPlace, SecretRing } from '../../../../core/ports/store-rules.ts';
 import { openBytes, sealBytes } from '../../../../core/kernel/aes-gcm.ts';
 
 // Envelope encryption: each value has a random data key of its own (AES-256-GCM), and a key of the ring wraps that data key the same way.
 // The additional data names the place of the value, so that a value moved to another row does not open.
-
-export interface SealedPlace {
-  readonly table: string;
-  readonly id: string;
-  readonly field: string;
-  readonly version: number;
-}
 
 interface Encrypted {
   readonly iv: string;
@@ -28,7 +22,7 @@ interface SealedText extends Encrypted {
 }
 
 /** The key-encryption keys, the one that seals first. None: nothing can be sealed. */
-export class KeyEncryptionKeys {
+export class KeyEncryptionKeys implements SecretRing {
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly #first: string | undefined;
   readonly #audit: Buffer | undefined;

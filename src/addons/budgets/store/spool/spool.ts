@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { LineBytes } from './line-bytes.ts';
+import { LOCK_FILE, lockSpool } from './spool-lock.ts';
 import { COMPLETE_LINE, processLine } from './spool-lines.ts';
 import type { Boot } from '../../../../core/ports/counters.ts';
 
@@ -38,6 +39,7 @@ export class Spool {
   readonly #folder: string;
   readonly #segments: SpoolSegment[] = [];
   #file: number | undefined;
+  #unlock: (() => void) | undefined;
   #number = 0;
   #bytes = 0;
 
@@ -77,6 +79,7 @@ export class Spool {
     if (this.bytes >= maxBytes) throw new SpoolFull(`the spool has reached ${maxBytes} bytes`);
     this.#closeFile();
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    this.#unlock ??= lockSpool(this.#folder);
     this.#number += 1;
     const path = join(this.#folder, `${String(this.#number).padStart(9, '0')}.jsonl`);
     this.#file = openSync(path, 'ax', 0o600);
@@ -117,12 +120,16 @@ export class Spool {
   /** Ends the spool. @param isDone the store has everything: nothing remains for the next owner of the folder */
   close(isDone: boolean): void {
     this.#closeFile();
-    if (!isDone) return;
     try {
+      if (!isDone) return;
       for (const segment of this.#segments.splice(0)) this.#remove(segment);
+      rmSync(join(this.#folder, LOCK_FILE), { force: true });
       rmdirSync(this.#folder);
     } catch {
       // It was never made, or the next owner has removed it. A file that stays is read again, and the store ignores rows that it has.
+    } finally {
+      this.#unlock?.();
+      this.#unlock = undefined;
     }
   }
 

@@ -14,7 +14,8 @@ import {
   type RowName,
 } from '../../../../core/ports/ledger.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
-import { BUCKETS, cellsOf, DAY_MS, emptyCell, HOUR_MS, hoursOf, type RollupCell } from '../rules/rollup-cells.ts';
+import { BUCKETS, cellsOf, DAY_MS, emptyCell, HOUR_MS, hoursOf } from '../rules/rollup-cells.ts';
+import type { RollupCell } from '../../../../core/ports/store-rules.ts';
 import { Database } from './database.ts';
 
 /** The version of these tables. A file of a day is written once: later releases read old versions and never change them. */

@@ -2,18 +2,25 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Clock, Secret } from '../../../../plugin/index.ts';
+import type { Clock } from '../../../../plugin/index.ts';
+import type { StateStoreSettings } from '../../../../../schemas/types.generated.ts';
+import type { DriverTools } from '../../../../core/ports/store-driver.ts';
 import type { StateStore } from '../../../../core/ports/store.ts';
 import { Engine } from './engine.ts';
+import { makeTemporaryFolder } from './temporary-folder.ts';
 import { storeOver } from './state-store.ts';
 
 /** A store in the thread of the test, for a clock of the test's own: its answers need no more than `clock.advance(0)`. */
-export async function openInSameThread(
-  { folder, encryptionKeys }: { readonly folder: string; readonly encryptionKeys?: Secret | undefined },
-  clock: Clock,
-): Promise<StateStore> {
-  return storeIn(folder, encryptionKeys?.reveal() ?? '', clock);
-}
+export const openInSameThread = async (
+  { dir }: StateStoreSettings,
+  { keys, clock }: DriverTools,
+): Promise<StateStore> => {
+  if (dir !== undefined) return storeIn(dir, keys, clock);
+  const folder = makeTemporaryFolder();
+  const store = storeIn(folder.path, keys, clock);
+  const close = (): Promise<void> => store.close().then(folder.remove);
+  return { ...store, close };
+};
 
 /** The same in a new folder, until the test ends. */
 export function sameThreadStore(clock: Clock): StateStore {

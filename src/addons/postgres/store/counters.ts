@@ -1,0 +1,229 @@
+import type { AuditRow } from '../../../core/ports/audit.ts';
+import {
+  auditIdOf,
+  LEASE_MS,
+  type Boot,
+  type CounterRef,
+  type Counters,
+  type CounterState,
+  type Grant,
+  type LeaseId,
+} from '../../../core/ports/counters.ts';
+import {
+  MAX_ADJUSTMENTS,
+  type AdjustmentRow,
+  type CountingCalls,
+  type CountingTables,
+  type LastRow,
+  type LeaseRow,
+} from '../../../core/ports/store-rules.ts';
+import type { StoreTools } from '../connect/store-tools.ts';
+
+const PIECE = 500;
+const COUNTER = 'node, period, spent, leased, unreconciled, notified';
+
+/** The rows that a call needs: those of its counters, its leases, its process. */
+interface Wanted {
+  readonly refs?: readonly CounterRef[];
+  readonly leases?: readonly LeaseId[];
+  readonly boot?: Boot['id'];
+  readonly reap?: { readonly boot?: Boot['id'] };
+  /** The lost leases of the counters too. */
+  readonly lost?: true;
+  /** Numbers for new leases too. */
+  readonly fresh?: true;
+  readonly adjusted?: string;
+  /** Rows of the audit of a counter's adjustments. */
+  readonly limit?: { readonly id: string; readonly ms: number; readonly most: number };
+}
+
+interface LoadedRows {
+  readonly now: number;
+  readonly counters: readonly CounterState[];
+  readonly leases: readonly LeaseRow[];
+  readonly batch?: number;
+  readonly answer?: string;
+  /** Other processes that live. */
+  readonly others?: number;
+  readonly ids?: LeaseId[];
+  readonly isAdjusted?: boolean;
+  readonly adjustments?: readonly AdjustmentRow[];
+  readonly last?: LastRow | null;
+}
+
+/** Each call loads its rows locked, runs the rules over them here, and saves what they changed. */
+export function countersOf(tools: StoreTools): Counters {
+  const { connections, rules } = tools;
+  const run = <Result>(wanted: Wanted, call: (calls: CountingCalls, now: number) => Result): Promise<Result> =>
+    connections.exchange<LoadedRows, Result>(
+      ['counting_load', { ...wanted, live: LEASE_MS, ...tools.now() }, 'counting_save'],
+      (loaded) => {
+        const rows = new CountingRows(loaded, tools);
+        const calls = rules.counting((_, task) => task(rows));
+        return [call(calls, loaded.now), rows.changed];
+      },
+    );
+  return {
+    take: (requests, by, batch) =>
+      run({ refs: requests.flatMap(({ path }) => path), boot: by.id, fresh: true }, (calls, now) =>
+        calls.take(now, requests, by, batch),
+      ),
+    report: (used, by) =>
+      run({ leases: used.map(({ lease }) => lease), boot: by.id }, (calls, now) => calls.report(now, used, by)),
+    giveBack: (leases, by) => run({ leases }, (calls, now) => calls.giveBack(now, leases, by)),
+    reap: (boot) => run({ reap: boot === undefined ? {} : { boot } }, (calls, now) => calls.reap(now, boot)),
+    adjust: (adjustment, by) => {
+      const { node, period, id, limit } = adjustment;
+      const earlier = limit && { id: auditIdOf(adjustment), ms: limit.ms, most: MAX_ADJUSTMENTS };
+      const wanted = {
+        refs: [{ node, period }],
+        lost: true,
+        adjusted: id,
+        ...(earlier && { limit: earlier }),
+      } as const;
+      return run(wanted, (calls, now) => calls.adjust(now, adjustment, by));
+    },
+    notify: ({ node, period }, bit) =>
+      run({ refs: [{ node, period }] }, (calls, now) => calls.notify(now, { node, period }, bit)),
+    async read(refs) {
+      const wanted = connections.literal(JSON.stringify(refs));
+      const found = await connections.one<CounterState>(
+        `SELECT ${COUNTER} FROM counter JOIN jsonb_to_recordset(${wanted}) AS r(node text, period bigint) USING (node, period)`,
+      );
+      const byName = new Map(found.map((row) => [nameOf(row), row]));
+      return refs.map((ref) => byName.get(nameOf(ref)) ?? rules.noCounter(ref));
+    },
+    all: () => allOf(tools),
+    forget: (age) => connections.call('counters_forget', { age, ...tools.now() }),
+  };
+}
+
+async function* allOf({ reads }: StoreTools): AsyncIterable<readonly CounterState[]> {
+  let last: CounterRef = { node: '', period: -1 };
+  for (;;) {
+    const piece = await reads.one<CounterState>(
+      `SELECT ${COUNTER} FROM counter WHERE (node, period) > (${reads.literal(last.node)}, ${last.period}) ORDER BY node, period LIMIT ${PIECE}`,
+    );
+    if (piece.length === 0) return;
+    yield piece;
+    last = piece.at(-1)!;
+  }
+}
+
+const nameOf = ({ node, period }: CounterRef): string => `${period} ${node}`;
+
+/** The rows of one call, and what the rules changed in them. */
+class CountingRows implements CountingTables {
+  readonly #loaded: LoadedRows;
+  readonly #tools: StoreTools;
+  readonly #counters: Map<string, CounterState>;
+  readonly #leases: Map<LeaseId, LeaseRow>;
+  /** Live leases by their process and counter. */
+  readonly #live = new Map<string, LeaseId>();
+  readonly #savedCounters = new Map<string, CounterState>();
+  readonly #savedLeases = new Map<LeaseId, LeaseRow>();
+  readonly #audit: AuditRow[] = [];
+  #other: Record<string, unknown> | undefined;
+
+  constructor(loaded: LoadedRows, tools: StoreTools) {
+    this.#loaded = loaded;
+    this.#tools = tools;
+    this.#counters = new Map(loaded.counters.map((row) => [nameOf(row), row]));
+    this.#leases = new Map(loaded.leases.map((row) => [row.id, row]));
+    for (const row of loaded.leases) if (row.state === 'live') this.#live.set(liveName(row.boot, row), row.id);
+  }
+
+  /** For `counting_save`. Undefined: nothing. */
+  get changed(): object | undefined {
+    if (this.#savedCounters.size + this.#savedLeases.size + this.#audit.length === 0 && !this.#other) return undefined;
+    return {
+      counters: [...this.#savedCounters.values()],
+      leases: [...this.#savedLeases.values()],
+      ...(this.#audit.length > 0 && { audit: this.#audit }),
+      ...this.#other,
+    };
+  }
+
+  counter(ref: CounterRef): CounterState | undefined {
+    return this.#counters.get(nameOf(ref));
+  }
+
+  saveCounter(row: CounterState): void {
+    this.#counters.set(nameOf(row), row);
+    this.#savedCounters.set(nameOf(row), row);
+  }
+
+  lease(id: LeaseId): LeaseRow | undefined {
+    return this.#leases.get(id);
+  }
+
+  liveLease(boot: Boot['id'], ref: CounterRef): LeaseRow | undefined {
+    return this.#leases.get(this.#live.get(liveName(boot, ref)) ?? 0);
+  }
+
+  reapable(): readonly LeaseRow[] {
+    return this.#loaded.leases.filter(({ state }) => state === 'live');
+  }
+
+  lostLeases(ref: CounterRef): readonly LeaseRow[] {
+    return [...this.#leases.values()].filter((row) => row.state === 'lost' && nameOf(row) === nameOf(ref));
+  }
+
+  newLeaseId(): LeaseId {
+    return this.#loaded.ids!.shift()!;
+  }
+
+  saveLease(row: LeaseRow): void {
+    this.#leases.set(row.id, row);
+    this.#savedLeases.set(row.id, row);
+    if (row.state === 'live') this.#live.set(liveName(row.boot, row), row.id);
+    else if (this.liveLease(row.boot, row)?.id === row.id) this.#live.delete(liveName(row.boot, row));
+  }
+
+  lastBatch(): number {
+    return this.#loaded.batch ?? 0;
+  }
+
+  lastAnswer(): readonly Grant[] {
+    return JSON.parse(this.#loaded.answer ?? '[]') as Grant[];
+  }
+
+  saveAnswer(_boot: Boot['id'], batch: number, answer: readonly Grant[]): void {
+    this.#save({ batch, answer: JSON.stringify(answer) });
+  }
+
+  saveBoot(boot: Boot, seenAt: number): void {
+    this.#save({ boot, seenAt });
+  }
+
+  countBoots(): number {
+    return (this.#loaded.others ?? 0) + 1;
+  }
+
+  prune(before: number): void {
+    this.#save({ prune: before });
+  }
+
+  isAdjusted(): boolean {
+    return this.#loaded.isAdjusted === true;
+  }
+
+  saveAdjusted(id: string): void {
+    this.#save({ adjusted: id });
+  }
+
+  adjustments(): readonly AdjustmentRow[] {
+    return this.#loaded.adjustments ?? [];
+  }
+
+  addAudit(...[event, by]: Parameters<CountingTables['addAudit']>): void {
+    const last = this.#audit.at(-1) ?? this.#loaded.last ?? undefined;
+    this.#audit.push(this.#tools.chain.next(event, by, last, this.#loaded.now));
+  }
+
+  #save(other: object): void {
+    this.#other = { ...this.#other, ...other };
+  }
+}
+
+const liveName = (boot: Boot['id'], ref: CounterRef): string => `${boot} ${nameOf(ref)}`;

@@ -1,0 +1,130 @@
+import {
+  LEDGER_DIMENSIONS,
+  LEDGER_KINDS,
+  LEDGER_SOURCES,
+  LEDGER_SUMS,
+  type LedgerRow,
+} from '../../../../core/ports/ledger.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
+import type { RollupCell } from '../../../../core/ports/store-rules.ts';
+import type { Transaction } from '../../connect/connections.ts';
+import { DAY_DROPPED, isServerFailure, NO_PARTITION } from '../../connect/failures.ts';
+import type { StoreTools } from '../../connect/store-tools.ts';
+import {
+  columnOf,
+  COUNTS,
+  DAY_MS,
+  FIRST_COLUMNS,
+  MOST_SUM,
+  MS_COLUMNS,
+  ROW_COLUMNS,
+  TEXTS,
+  DIMENSIONS,
+  SUMMED,
+} from './columns.ts';
+import { storable, type LedgerNames } from './names.ts';
+
+const COLUMNS = ROW_COLUMNS.map(columnOf).join(', ');
+const INCOMING = `CREATE TEMP TABLE incoming (LIKE ledger) ON COMMIT DROP`;
+const COPY = `COPY incoming (${COLUMNS}) FROM STDIN`;
+const CELL_COLUMNS = ['start', ...DIMENSIONS, ...SUMMED].join(', ');
+
+const ADD_CELLS = `INSERT INTO ledger_delta (${CELL_COLUMNS}) SELECT ${CELL_COLUMNS} FROM json_populate_recordset(NULL::ledger_delta, $1)`;
+/** The sums are those of all rows: they are added if all rows are new. */
+const ADD_ROWS = `WITH added AS (INSERT INTO ledger (${COLUMNS}) SELECT ${COLUMNS} FROM incoming ON CONFLICT DO NOTHING RETURNING 1),
+  counted AS (SELECT count(*)::integer AS number FROM added), summed AS (${ADD_CELLS} WHERE (SELECT number FROM counted) = $2)
+  SELECT number FROM counted`;
+/** The rows of `incoming` that this transaction has added. */
+const ADDED = `SELECT DISTINCT i.req, i.att, i.kind FROM incoming i JOIN ledger l USING (day, req, att, kind)
+  WHERE l.xmin::text = pg_current_xact_id()::xid::text`;
+
+/** Appends the rows of one day: by COPY to a table of the transaction, and from there those that the ledger lacks. Returns their number. */
+export async function appendDay(tools: StoreTools, names: LedgerNames, rows: readonly LedgerRow[]): Promise<number> {
+  const day = Math.floor(rows[0]!.at / DAY_MS);
+  try {
+    return await appendTo(day, tools, names, rows);
+  } catch (error) {
+    if (!isServerFailure(error, NO_PARTITION)) throw error;
+    await openDay(tools, day);
+    return await appendTo(day, tools, names, rows);
+  }
+}
+
+/** Makes the tables of a day. */
+export async function openDay({ appends, rules }: StoreTools, day: number): Promise<void> {
+  try {
+    await appends.one(`SELECT ledger_open_day(${day})`);
+  } catch (error) {
+    if (!isServerFailure(error, DAY_DROPPED)) throw error;
+    throw new StateFailure('invalid', `the ledger of ${rules.ledger.dayOf(day * DAY_MS)} was dropped`);
+  }
+}
+
+async function appendTo(
+  day: number,
+  { appends, rules }: StoreTools,
+  names: LedgerNames,
+  rows: readonly LedgerRow[],
+): Promise<number> {
+  await names.learn(day, rows);
+  const text = rows.map((row) => lineOf(day, row, names)).join('');
+  const cellsOf = (some: readonly LedgerRow[]): string =>
+    JSON.stringify(Array.from(rules.ledger.cellsOf(some.map((row) => shownRow(day, row, names))), deltaOf));
+  const cells = cellsOf(rows);
+  return appends.transaction(async (tx) => {
+    await tx.copy(COPY, text);
+    const [added] = await tx.query<{ number: number }>(ADD_ROWS, cells, rows.length);
+    if (added!.number < rows.length && added!.number > 0) {
+      const fresh = await addedRows(tx, rows);
+      await tx.query(ADD_CELLS, cellsOf(fresh));
+    }
+    return added!.number;
+  }, INCOMING);
+}
+
+async function addedRows(tx: Transaction, rows: readonly LedgerRow[]): Promise<readonly LedgerRow[]> {
+  const found = await tx.query<{ req: string; att: number; kind: number }>(ADDED);
+  const left = new Set(found.map(({ req, att, kind }) => `${req} ${att} ${LEDGER_KINDS[kind]}`));
+  // A row that the call has twice counts once.
+  return rows.filter(({ req, att, kind }) => left.delete(`${req} ${att} ${kind}`));
+}
+
+/** A row in the text format of COPY. */
+function lineOf(day: number, row: LedgerRow, names: LedgerNames): string {
+  const cells: (string | number)[] = [
+    day,
+    row.req,
+    row.att,
+    LEDGER_KINDS.indexOf(row.kind),
+    LEDGER_SOURCES.indexOf(row.src),
+    row.at,
+  ];
+  for (const name of TEXTS) cells.push(names.idOf(day, name, row[name]));
+  for (const sum of LEDGER_SUMS) cells.push(row[sum] || NULL);
+  cells.push(row.held || NULL, row.ms || NULL, row.firstMs ?? NULL, row.requestId ? copied(row.requestId) : NULL);
+  return `${cells.join('\t')}\n`;
+}
+
+const NULL = String.raw`\N`;
+
+const copied = (text: string): string =>
+  storable(text)
+    .replaceAll('\\', String.raw`\\`)
+    .replaceAll('\t', String.raw`\t`)
+    .replaceAll('\n', String.raw`\n`)
+    .replaceAll('\r', String.raw`\r`);
+
+const shownRow = (day: number, row: LedgerRow, names: LedgerNames): LedgerRow => {
+  const shown = TEXTS.map((name) => [name, names.shown(day, name, row[name])] as const);
+  return shown.every(([name, text]) => row[name] === text) ? row : { ...row, ...Object.fromEntries(shown) };
+};
+
+function deltaOf(cell: RollupCell): object {
+  const delta: Record<string, string | number> = { start: cell.start };
+  LEDGER_DIMENSIONS.forEach((dimension, index) => (delta[dimension] = cell.names[index]!));
+  for (const sum of LEDGER_SUMS) delta[columnOf(sum).slice(1, -1)] = Math.max(-MOST_SUM, Math.min(MOST_SUM, cell[sum]));
+  for (const count of COUNTS) delta[count] = cell[count];
+  MS_COLUMNS.forEach((column, index) => (delta[column] = cell.ms[index]!));
+  FIRST_COLUMNS.forEach((column, index) => (delta[column] = cell.firstMs[index]!));
+  return delta;
+}

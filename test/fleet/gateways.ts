@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ANN, KEYS } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
+import type { LedgerRow } from '../../src/core/ports/ledger.ts';
+import type { EntityChange, EntityDoc } from '../../src/core/ports/entities.ts';
+import type { StateStore } from '../../src/core/ports/store.ts';
+import { startGateway } from '../../src/core/process/gateway.ts';
+import type { Gateway } from '../../src/core/process/running-gateway.ts';
+import { digestOf } from '../../src/core/settings/compile/api-keys.ts';
+import { KEY, writeSettings } from '../support/gateway.ts';
+
+/** A gateway of a fleet in this process. */
+export interface FleetGateway {
+  readonly gateway: Gateway;
+  /** The replica's own folder. */
+  readonly dir: string;
+  readonly logs: () => string;
+  /** Throws while the store does not answer. */
+  store(): StateStore;
+  /** The status of one request. */
+  ask(key?: string): Promise<number>;
+  rows(): Promise<LedgerRow[]>;
+  close(): Promise<void>;
+}
+
+/** What a request costs: 100 tokens of the prompt and 100 of the answer, at 1 and 10 USD for a million. */
+export const COST = 1_100_000;
+export const OUTPUT = 100;
+
+interface FleetSetup {
+  /** The address of the database. */
+  readonly url: string;
+  /** Of the upstream. */
+  readonly upstream: string;
+  readonly state?: object;
+  readonly store?: object;
+  /** Of an earlier gateway. */
+  readonly dir?: string;
+}
+
+export async function startFleetGateway({ url, upstream, state, store, dir }: FleetSetup): Promise<FleetGateway> {
+  const own = dir ?? mkdtempSync(join(tmpdir(), 'gatehouse-replica-'));
+  const configs = writeSettings({
+    server: {
+      default_config: 'default',
+      state: {
+        store: { type: 'postgres', url: '${env:DATABASE_URL}', ...store },
+        dir: own,
+        owns: ['keys', 'teams', 'budgets'],
+        encryption_keys: '${env:ENCRYPTION_KEYS}',
+        ...state,
+      },
+    },
+    catalog: {
+      providers: [
+        { slug: 'gpt', provider: 'openai', api_key: '${env:NONE:-key}', base_url: upstream, allow_insecure: true },
+      ],
+    },
+    prices: { prices: [{ model: '*', usd: { input: 1, output: 10 } }] },
+    gateway: { default: { provider: '@gpt' } },
+  });
+  const lines: string[] = [];
+  const gateway = await startGateway({
+    configs,
+    env: { DATABASE_URL: url, ENCRYPTION_KEYS: KEYS },
+    logTo: { write: (line) => void lines.push(line) },
+  });
+  const storeOf = (): StateStore => {
+    const found = gateway.state?.store;
+    if (!found) throw new Error('the store does not answer');
+    return found;
+  };
+  return {
+    gateway,
+    dir: own,
+    logs: () => lines.join(''),
+    store: storeOf,
+    async ask(key = KEY) {
+      const reply = await fetch(`${gateway.data.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-gateway-api-key': key },
+        body: JSON.stringify({ model: 'm', max_tokens: OUTPUT, messages: [{ role: 'user', content: 'hi' }] }),
+      });
+      await reply.arrayBuffer();
+      return reply.status;
+    },
+    async rows() {
+      const rows: LedgerRow[] = [];
+      for await (const piece of storeOf().ledger.rows({ from: 0, to: Date.now() + 86_400_000 })) rows.push(...piece);
+      return rows;
+    },
+    async close() {
+      await gateway.close();
+      rmSync(configs, { recursive: true });
+      if (dir === undefined) rmSync(own, { recursive: true, force: true });
+    },
+  };
+}
+
+export const secretOf = (letter: string): string => `gatehouse_abcdefghijkl_${letter.repeat(43)}012345`;
+
+export const putKey = (id: string, key: string, doc: EntityDoc = {}): EntityChange => ({
+  op: 'put',
+  kind: 'keys',
+  id,
+  doc,
+  digests: [{ slot: 0, digest: digestOf(key), last4: key.slice(-4), validFrom: 0, validTo: undefined }],
+});
+
+export const write = ({ store }: FleetGateway, ...changes: EntityChange[]): Promise<number> =>
+  store().entities.write(changes, ANN);

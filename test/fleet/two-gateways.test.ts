@@ -1,0 +1,217 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { postgresMissing, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { startRelay, type Relay } from '../support/relay.ts';
+import { startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
+import { until } from '../support/gateway.ts';
+import { COST, OUTPUT, putKey, secretOf, startFleetGateway, write, type FleetGateway } from './gateways.ts';
+
+const missing = postgresMissing();
+
+let postgres: TestPostgres;
+let relay: Relay;
+let upstream: ScriptedUpstream;
+let running: FleetGateway[];
+let schemas = 0;
+
+beforeAll(async () => {
+  if (missing === undefined) postgres = await startPostgres();
+}, 300_000);
+afterAll(() => postgres?.end());
+
+beforeEach(async () => {
+  if (missing !== undefined) return;
+  running = [];
+  schemas += 1;
+  relay = await startRelay(postgres.port);
+  upstream = await startUpstream((_, res) => {
+    res.setHeader('content-type', 'application/json');
+    res.end(
+      JSON.stringify({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'hello' } }],
+        usage: { prompt_tokens: 100, completion_tokens: OUTPUT, total_tokens: 100 + OUTPUT },
+      }),
+    );
+  });
+});
+afterEach(async () => {
+  relay?.set('pass');
+  for (const gateway of running ?? []) await gateway.close();
+  await upstream?.close();
+  await relay?.close();
+});
+
+async function start(more: Partial<Parameters<typeof startFleetGateway>[0]> = {}): Promise<FleetGateway> {
+  const gateway = await startFleetGateway({
+    url: postgres.url(relay.port),
+    upstream: upstream.url,
+    ...more,
+    store: { schema: `fleet_${schemas}`, ...more.store },
+  });
+  running.push(gateway);
+  return gateway;
+}
+
+/** A busy machine may need several looks. */
+const answers = ({ gateway }: FleetGateway): Promise<void> =>
+  until(() => gateway.state?.store !== undefined, 'the store answers');
+
+async function startTwo(store: object = {}): Promise<[FleetGateway, FleetGateway]> {
+  const [a, b] = [await start({ store }), await start({ store })];
+  for (const one of [a, b]) await answers(one);
+  return [a, b];
+}
+
+const median = (durations: readonly number[]): number =>
+  durations.toSorted((one, other) => one - other)[durations.length >> 1]!;
+
+/** Requests of an uncapped key, one after the other, for a time. */
+async function askFor(ms: number, gateways: readonly FleetGateway[]) {
+  const durations: number[] = [];
+  const statuses = new Set<number>();
+  for (const from = performance.now(); performance.now() - from < ms; await sleep(10))
+    for (const gateway of gateways) {
+      const sent = performance.now();
+      statuses.add(await gateway.ask());
+      durations.push(performance.now() - sent);
+    }
+  return { count: durations.length, statuses: [...statuses], median: median(durations) };
+}
+
+describe.skipIf(missing !== undefined)(
+  `two gateways on one PostgreSQL${missing === undefined ? '' : ` (${missing})`}`,
+  () => {
+    it.each([
+      ['by notifications', {}],
+      ['by looks alone', { listen: false }],
+    ])('share keys: one that is made on A is valid on B and, once revoked there, on neither, %s', async (_, store) => {
+      const [a, b] = [await start({ store }), await start({ store })];
+      const key = secretOf('a');
+      expect(await b.ask(key)).toBe(401);
+      await write(a, putKey('stored', key));
+      await until(async () => (await b.ask(key)) === 200, 'the key is valid on B');
+      await write(b, { op: 'delete', kind: 'keys', id: 'stored' });
+      await until(async () => (await a.ask(key)) === 401, 'the key is revoked on A');
+      expect(await b.ask(key)).toBe(401);
+    });
+
+    it('spend a budget once, and have the same ledger and one intact audit', async () => {
+      const [a, b] = await startTwo();
+      const key = secretOf('b');
+      const most = 20;
+      await write(a, { op: 'put', kind: 'teams', id: 'search', doc: {} }, putKey('stored', key, { team: 'search' }), {
+        op: 'put',
+        kind: 'budgets',
+        id: 'b1',
+        doc: { node: 'team:search', cap: `${(most * COST) / 1e9} USD`, period: 'total' },
+      });
+      await until(async () => (await b.ask(key)) !== 401, 'the key is known on B');
+      let admitted = 0;
+      const spend = async ({ ask }: FleetGateway): Promise<void> => {
+        for (let sent = 0; sent < 40; sent += 1) if ((await ask(key)) === 200) admitted += 1;
+      };
+      await Promise.all([a, b, a, b].map(spend));
+      const spentBy = async ({ rows }: FleetGateway): Promise<number> =>
+        (await rows()).filter((row) => row.key === 'stored').reduce((sum, { nano }) => sum + nano, 0);
+      await until(async () => (await spentBy(a)) >= admitted * COST, 'the ledger has all requests');
+      expect(await spentBy(a)).toBeLessThanOrEqual(most * COST);
+      // What a lease still has may keep the last requests out, and comes back.
+      await until(async () => {
+        await Promise.all([a, b].map(({ ask }) => ask(key)));
+        return (await spentBy(a)) > (most - 2) * COST;
+      }, 'the budget is spent but for one request of each gateway');
+      expect(await spentBy(a)).toBeLessThanOrEqual(most * COST);
+      const [rowsOfA, rowsOfB] = [await a.rows(), await b.rows()];
+      expect(rowsOfA).toEqual(rowsOfB);
+      expect(upstream.seen.length).toBe(rowsOfA.length);
+      const sums = await b.store().ledger.rollups({ from: 0, to: Date.now() + 86_400_000, by: [], step: 'all' });
+      expect(sums).toMatchObject([
+        { nano: rowsOfA.reduce((sum, { nano }) => sum + nano, 0), requests: rowsOfA.length },
+      ]);
+      const verdicts = await Promise.all([a, b].map(({ store }) => store().audit.verify()));
+      expect(verdicts[0]).toMatchObject({ intact: true });
+      expect(verdicts[1]).toEqual(verdicts[0]);
+    });
+
+    it.each([
+      ['cut', 0],
+      ['hang', 0],
+      ['deaf', 0],
+      ['pass', 200],
+    ] as const)(
+      'serve while the network of their store is: %s, %d ms, without a failed or a slower request, and lose no row',
+      async (mode, delay) => {
+        const [a, b] = await startTwo();
+        const before = await askFor(1_500, [a, b]);
+        relay.set(mode, delay);
+        const during = await askFor(5_000, [a, b]);
+        relay.set('pass');
+        expect([before.statuses, during.statuses]).toEqual([[200], [200]]);
+        // The bound is for a machine that others use too; a request that waited for the store would take a second or more.
+        expect(during.median).toBeLessThan(Math.max(4 * before.median, 250));
+        await answers(a);
+        await until(async () => (await a.rows()).length >= before.count + during.count, 'the ledger has all requests');
+        const rows = await a.rows();
+        expect(new Set(rows.map(({ req }) => req)).size).toBe(before.count + during.count);
+        const key = secretOf('c');
+        await write(a, putKey('after', key));
+        await until(async () => (await b.ask(key)) === 200, 'a key that is made after the mend is valid on B');
+      },
+    );
+
+    it('lose no row and refuse nobody while PostgreSQL is killed and recovers', async () => {
+      const [a, b] = await startTwo();
+      const load = askFor(9_000, [a, b]);
+      await sleep(2_000);
+      await postgres.kill();
+      await sleep(2_000);
+      await postgres.start();
+      const { count, statuses } = await load;
+      expect(statuses).toEqual([200]);
+      await answers(a);
+      await until(async () => (await a.rows()).length >= count, 'the ledger has all requests');
+      const rows = await a.rows();
+      expect([rows.length, new Set(rows.map(({ req }) => req)).size]).toEqual([count, count]);
+      const [sum] = await a.store().ledger.rollups({ from: 0, to: Date.now() + 86_400_000, by: [], step: 'all' });
+      expect([sum?.requests, sum?.nano]).toEqual([count, count * COST]);
+    });
+
+    it('start from the snapshot of their folder while the store is away, and know its keys', async () => {
+      const dir = mkdtempSync(join(tmpdir(), 'gatehouse-replica-'));
+      try {
+        const first = await start({ dir });
+        await answers(first);
+        const key = secretOf('d');
+        await write(first, putKey('stored', key));
+        await until(async () => (await first.ask(key)) === 200, 'the key is valid');
+        await running.pop()!.close();
+        relay.set('cut');
+        const again = await start({ dir });
+        expect(await again.ask(key)).toBe(200);
+        expect(again.logs()).toContain('its last snapshot serves');
+        relay.set('pass');
+        await answers(again);
+        await again.close();
+        running.pop();
+      } finally {
+        rmSync(dir, { recursive: true, force: true });
+      }
+    });
+
+    it('show the password nowhere', async () => {
+      const gateway = await start();
+      relay.set('cut');
+      await until(() => gateway.logs().includes('the state store does not answer'), 'the log says so');
+      const { password } = new URL(postgres.url());
+      expect(gateway.logs()).not.toContain(password);
+      relay.set('pass');
+    });
+  },
+);
