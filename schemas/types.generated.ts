@@ -664,6 +664,10 @@ export interface AlertAnomalies {
 export interface State {
   store: StateStoreSettings;
   /**
+   * Absolute path of the folder of what belongs to this gateway alone: its spool, the snapshots of the store, the bootstrap token. On a local disk; two gateways never share it. Default: `store.dir`.
+   */
+  dir?: string;
+  /**
    * Kinds of objects that the store may hold. The same id in a file and in the store refuses the settings. A kind that is not listed, and of which the store has objects, does so too.
    */
   owns?: ('keys' | 'teams' | 'users' | 'organizations' | 'budgets' | 'limits' | 'alerts' | 'prices' | 'providers')[];

@@ -267,7 +267,7 @@ function readStore(folder: string): StoreContent {
       place = piece.next;
     } while (place);
     // As a start after a long time: all leases of which nothing more was known are lost.
-    const lost = engine.calls.reap(now, Number.MAX_SAFE_INTEGER, undefined);
+    const lost = engine.calls.reap(Number.MAX_SAFE_INTEGER, undefined);
     const [counter] = engine.calls.countersAfter(now, undefined);
     return { rows, counter, openLeases: lost.filter(({ rest }) => rest > 0).length };
   } finally {

@@ -314,7 +314,7 @@ describe('a gateway with a state store', () => {
       expect.stringContaining('a store of type `sqlite` needs `dir`'),
     ]);
     expect(await refusalOf(start({ state: { store: { type: 'memory', dir: '/x' } } }))).toEqual([
-      expect.stringContaining('a store in memory has no files'),
+      expect.stringContaining('a store of type `memory` has no `dir`'),
     ]);
   });
 

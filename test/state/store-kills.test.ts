@@ -66,7 +66,7 @@ it(
       spent = counter!.spent;
       // The rest of the killed process is held until its lease is reaped, and then as good as spent.
       const boot = String(round).padStart(32, '0');
-      expect(calls.reap(NOON, NOON, boot)).toMatchObject([{ lease }]);
+      expect(calls.reap(NOON, boot)).toMatchObject([{ lease }]);
       expect(calls.read(NOON, [{ node: 'team/search', period: 0 }])).toMatchObject([
         { spent, leased: 0, unreconciled: round * 1_000_000 - spent },
       ]);

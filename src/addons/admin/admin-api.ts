@@ -61,7 +61,7 @@ export class AdminApi {
     this.#options = options;
     this.#readObjects = createObjectsReader(options);
     this.#failures = new Failures(clock, MAX_FAILURES);
-    this.#bootstrap = new Bootstrap(state?.folder);
+    this.#bootstrap = new Bootstrap(state?.dir);
     this.#repeatable = new RepeatableCalls(clock);
     this.#refusals = new Failures(clock, MAX_REFUSALS);
   }

@@ -15,6 +15,7 @@ import { extrasWithRule, readPriceFiles } from './settings/price-files.ts';
 import { shippedPrice } from './prices/price-table.ts';
 import { pricedModels, quoteCosts } from './record/quote-costs.ts';
 import { periodsOf } from './limits/periods.ts';
+import { MEMORY, SQLITE } from './store/sqlite/driver.ts';
 
 export const parts: AddOnParts = {
   plugins: [limit, limitTokens, budget],
@@ -27,6 +28,7 @@ export const parts: AddOnParts = {
   extraFiles: [readPriceFiles],
   storeSettings: ({ state }) => compileState(state),
   restartOnly: STATE_AT_START,
+  storeDrivers: [SQLITE, MEMORY],
   load: async (dir, env) => (await import('./cli/state/load-with-store.ts')).loadWithStore(dir, env),
   async openStore({ server }, tools, report) {
     const settings = compileState(server.state);

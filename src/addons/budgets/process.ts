@@ -75,7 +75,7 @@ function openLedger(
   return new RequestLedger({
     ledger,
     boot: counters.boot,
-    folder: state.folder,
+    folder: state.dir,
     clock,
     reports: ledgerReports(budgetFamilies(metrics), clock, log),
     endOfTurn: (task) => void setImmediate(task),

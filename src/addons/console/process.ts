@@ -52,7 +52,7 @@ function ofWorker(tools: PartTools): ProcessPart {
 function ofListener(tools: PartTools): ProcessPart {
   const { clock, ended, log, role, store } = tools;
   const boot = { id: uuidv7(clock.wall()), startedAt: clock.wall() };
-  const files = store?.folder === undefined ? undefined : new StatsFiles(join(store.folder, 'stats'), boot.id, log);
+  const files = store?.dir === undefined ? undefined : new StatsFiles(join(store.dir, 'stats'), boot.id, log);
   const stats = new Stats(clock, files);
   const counter = new StatsCounter(clock, (counted) => stats.add(counted));
   const kept = openKept(tools);
@@ -142,8 +142,8 @@ function portOf(
 /** Undefined: the settings keep no records on disk. */
 function openKept({ clock, log, metrics, settings, store }: PartTools): KeptRecords | undefined {
   const limits = keptRecordsOf(settings.server);
-  if (!limits || store?.folder === undefined) return undefined;
+  if (!limits || store?.dir === undefined) return undefined;
   const { recordsDropped } = metrics.families;
   const onDrop = (reason: string, records: number): void => recordsDropped.add({ reason }, records);
-  return new KeptRecords({ folder: join(store.folder, 'records'), ...limits }, { clock, log, onDrop });
+  return new KeptRecords({ folder: join(store.dir, 'records'), ...limits }, { clock, log, onDrop });
 }

@@ -62,12 +62,12 @@ export function checkMemory({ limits }: ServerSettings, read: ReadSystem): Findi
 
 export function checkStateFolder(file: ServerFile): Finding {
   const state = storeSettings(file);
-  const { folder } = state ?? {};
-  if (folder === undefined) return skipped('state store', state ? 'in memory' : 'server.yaml has no `state`');
-  const place = existsSync(folder) ? folder : dirname(folder);
+  const { dir } = state ?? {};
+  if (dir === undefined) return skipped('state store', state ? 'in memory' : 'server.yaml has no `state`');
+  const place = existsSync(dir) ? dir : dirname(dir);
   try {
     accessSync(place, constants.R_OK | constants.W_OK | constants.X_OK);
-    return ok('state store', `${folder} can be written`);
+    return ok('state store', `${dir} can be written`);
   } catch {
     return error('state store', `${place} cannot be written by this user`);
   }

@@ -11,6 +11,8 @@ import type { Actor } from './entities.ts';
  * After each `take` and for each counter with a cap: `spent + leased + unreconciled <= cap`, unless the cap was lowered or a process
  * reported more than its lease. `spent` stays at `MAX_NANO` once it is there.
  *
+ * Times are those of the store's clock. A lease lives as long as its process, which each `take` and `report` renews for `LEASE_MS`.
+ *
  * Amounts are integers of nano-USD from 0 to `MAX_NANO`. Every method rejects with `StateFailure`: `unavailable`, `invalid`, `full`.
  */
 export interface Counters {
@@ -23,8 +25,8 @@ export interface Counters {
    */
   take(requests: readonly LeaseRequest[], by: Boot, batch: number, credit?: CreditUse): Promise<TakeResult>;
   /**
-   * Replaces the used totals of leases, which moves the difference from leased to spent, and renews the leases and the process.
-   * A lower total than the stored one changes nothing. The answer is in the order of `used`; without any, it only renews the process's leases.
+   * Replaces the used totals of leases, which moves the difference from leased to spent, and renews the process.
+   * A lower total than the stored one changes nothing. The answer is in the order of `used`; without any, it only renews the process.
    */
   report(used: readonly LeaseUsage[], by: Boot): Promise<readonly LeaseState[]>;
   /**
@@ -33,11 +35,14 @@ export interface Counters {
    */
   giveBack(leases: readonly LeaseId[], by: Boot, isLast?: boolean): Promise<void>;
   /**
-   * Declares leases lost whose process has not renewed them by `now`, or whose process is `boot`: their rest becomes `unreconciled`.
+   * Declares leases lost whose process was not renewed for `LEASE_MS`, or whose process is `boot`: their rest becomes `unreconciled`.
    * A lost lease still takes reports, which reduce `unreconciled`, and `giveBack`.
    */
-  reap(now: number, boot?: Boot['id']): Promise<readonly LostLease[]>;
-  /** Changes `spent` or `unreconciled` of a counter by a signed amount, with an audit row. The same `id` again changes nothing. */
+  reap(boot?: Boot['id']): Promise<readonly LostLease[]>;
+  /**
+   * Changes `spent` or `unreconciled` of a counter by a signed amount, with an audit row. The same `id` again changes nothing.
+   * Rejects with `not_allowed` where the adjustment and those of its role within `limit.ms` are more than `limit.most` together.
+   */
   adjust(adjustment: Adjustment, by: Actor): Promise<CounterState>;
   /** In the order of `counters`; zeros for an unused counter. */
   read(counters: readonly CounterRef[]): Promise<readonly CounterState[]>;
@@ -45,14 +50,14 @@ export interface Counters {
   notify(counter: CounterRef, bit: number): Promise<boolean>;
   /** All counters, in the order of nodes and periods, in pieces. */
   all(): AsyncIterable<readonly CounterState[]>;
-  /** Removes the counters of periods that began before `periodStart` and have no lease; those without a period stay. */
-  forget(periodStart: number): Promise<number>;
+  /** Removes the counters of periods that began more than `ageMs` ago and have no lease; those without a period stay. */
+  forget(ageMs: number): Promise<number>;
 }
 
 /** Largest amount: a safe integer holds 9.007 million USD. */
 export const MAX_NANO: Nano = 9_000_000_000_000_000;
 
-/** A lease that its process has not renewed for this long is lost. */
+/** The leases of a process that has not reported for this long are lost. */
 export const LEASE_MS = 30_000;
 /** Most nodes of one path. */
 export const MAX_PATH = 16;
@@ -127,7 +132,7 @@ export interface CreditUse {
 export interface CreditAnswer {
   /** The parts that the process may use from now on. */
   readonly parts: number;
-  /** Counters that became tight after `knows` of the question, or stopped to be. In the order of the changes, MAX_BATCH at most. */
+  /** Counters that became tight after `knows` of the question, or stopped to be. In the order of the changes, a bounded number. */
   readonly changes: readonly (CounterRef & { readonly isTight: boolean })[];
   /** The last change of `changes`; if there are none, that of the question. */
   readonly knows: number;
@@ -210,6 +215,16 @@ export interface Adjustment extends CounterRef {
   readonly by: Nano;
   /** For the audit. */
   readonly why: string;
+  /** Undefined: any amount. */
+  readonly limit?: AdjustmentLimit | undefined;
+  /** Checks the limit, and changes nothing. */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** The most that the actors of one role may change a counter by, adjustments up and down added up. */
+export interface AdjustmentLimit {
+  readonly most: Nano;
+  readonly ms: number;
 }
 
 /** Counters that several processes share, or that outlive one. */

@@ -15,6 +15,8 @@ export interface Entities {
    * Rejects with `conflict`, `not_found`, `id_gone`, `digest_taken`, `invalid`, `full` or `sealed`.
    */
   write(changes: readonly EntityChange[], by: Actor): Promise<Version>;
+  /** Begins an epoch, with an audit row. @param accepted gateways that have seen another history may take this one */
+  begin(epoch: { readonly accepted: boolean; readonly reason: string }, by: Actor): Promise<Epoch>;
   /** The plain text of a sealed field; the caller writes its audit row. Rejects with `not_found` or `sealed`. */
   unseal(ref: EntityRef, field: string): Promise<string>;
   /** Calls `hint` after writes, of this process or another, soon and perhaps several at once. Returns a function that ends it. */
@@ -26,6 +28,18 @@ export interface Entities {
 
 /** One number for the whole store. It grows by one with each write that succeeds. 0: nothing was ever written. */
 export type Version = number;
+
+/**
+ * One history of a store's versions. A store gets a new one when it is created, restored, or an operator accepts that its history is another
+ * one than gateways have seen.
+ */
+export interface Epoch {
+  /** Random. */
+  readonly id: string;
+  /** Grows with each epoch: milliseconds since 1970, of the store. */
+  readonly at: number;
+  readonly accepted: boolean;
+}
 
 /** Kinds that `state.owns` gives to the store. */
 export const OWNED_KINDS = [
@@ -98,6 +112,9 @@ export interface KeyDigest {
 
 export interface Loaded {
   readonly version: Version;
+  readonly epoch: Epoch;
+  /** The time of the store, in milliseconds since 1970. */
+  readonly at: number;
   /** In the order of their kinds and ids. */
   readonly changed: readonly Entity[];
   readonly gone: readonly EntityRef[];

@@ -10,6 +10,7 @@
  * | `id_gone` | the object was deleted; its id is not given again | no |
  * | `digest_taken` | another key has this digest | no |
  * | `invalid` | a value is outside the bounds of the port | no |
+ * | `not_allowed` | the actor may not change so much | no |
  * | `full` | a bound of the store is reached | when an operator has acted |
  * | `sealed` | a secret cannot be opened or sealed: the key is missing, wrong, or the row was changed | no |
  * | `in_use` | another process owns the store | when that process has ended |
@@ -25,6 +26,7 @@ export type StateFailureCode =
   | 'id_gone'
   | 'digest_taken'
   | 'invalid'
+  | 'not_allowed'
   | 'full'
   | 'sealed'
   | 'in_use'

@@ -6,7 +6,7 @@ export interface Idempotency {
   keep(answer: KeptAnswer): Promise<void>;
 }
 
-/** Most answers that a store keeps. With more, those that end first are dropped. */
+/** Most answers that a store keeps of one actor. With more, those that end first are dropped. */
 export const MAX_ANSWERS = 1_000;
 export const MAX_ANSWER_LENGTH = 256 * 1024;
 

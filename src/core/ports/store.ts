@@ -2,6 +2,9 @@ import type { Boot, Counters } from './counters.ts';
 import type { Entity, Version, Entities } from './entities.ts';
 import type { ObjectReplica } from '../settings/source/stored-objects.ts';
 import type { Audit } from './audit.ts';
+import type { Boots } from './boots.ts';
+import type { Claims } from './claims.ts';
+import type { Outbox } from './outbox.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -12,12 +15,18 @@ export interface StateStore {
   readonly ledger: Ledger;
   readonly audit: Audit;
   readonly idempotency: Idempotency;
+  readonly boots: Boots;
+  readonly claims: Claims;
+  readonly outbox: Outbox;
   /**
    * Copies the whole store to a folder that does not exist, consistent with one moment, while it is in use.
    * Rejects with `invalid` where the backend is copied with its own tools.
    */
   backup(folder: string): Promise<void>;
-  /** Ends what is under way and frees the store for another process. Methods reject with `unavailable` afterwards. */
+  /**
+   * Ends what is under way and frees the store for another process. Methods reject with `unavailable` afterwards. May be called again,
+   * and resolves within seconds, whatever hangs.
+   */
   close(): Promise<void>;
 }
 
@@ -32,8 +41,8 @@ export interface OpenStore {
   readonly objects: ObjectReplica;
   /** Kinds of objects that it may hold. */
   readonly owns: readonly string[];
-  /** Undefined: it is in memory. */
-  readonly folder: string | undefined;
+  /** The folder of what belongs to this gateway alone, such as its spool. Undefined: nothing of it outlives the process. */
+  readonly dir: string | undefined;
   /** Reasons against readiness. */
   reasons(): readonly string[];
   /** Rejects with `StateFailure` while it does not answer. */

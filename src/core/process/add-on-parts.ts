@@ -5,6 +5,7 @@ import { addRestartOnly, type RestartOnly } from './restart-only.ts';
 import { addExtraReaders, type ExtraReader } from '../settings/source/extra-files.ts';
 import { setCompileNode, type CompileNode } from '../settings/compile/compile-node.ts';
 import { setStoreSettings, type ReadStoreSettings } from '../settings/source/stored-objects.ts';
+import { addStoreDrivers, type StoreDriver } from '../ports/store-driver.ts';
 import { addPlugins } from '../../../plugins/index.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Operation, Plugin } from '../kernel/index.ts';
@@ -65,6 +66,8 @@ export interface AddOnParts {
    * place in server.yaml. At most one add-on has it.
    */
   readonly openStore?: (settings: Settings, tools: OpenStoreTools, report: Report) => Promise<OpenStore | undefined>;
+  /** Backends of the state store. */
+  readonly storeDrivers?: readonly StoreDriver[];
   /** Opens the add-on for a process that serves. */
   readonly open?: (tools: PartTools) => ProcessPart;
   /** The add-on for a dry run without a process. */
@@ -105,6 +108,7 @@ export function registerParts(parts: AddOnParts): void {
   if (parts.compileNode) setCompileNode(parts.compileNode);
   if (parts.storeSettings) setStoreSettings(parts.storeSettings);
   if (parts.adminSettings) setAdminSettings(parts.adminSettings);
+  addStoreDrivers(parts.storeDrivers ?? []);
   addRestartOnly(parts.restartOnly ?? []);
   registered.push(parts);
 }

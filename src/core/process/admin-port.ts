@@ -28,7 +28,7 @@ export interface AdminOptions extends ApiSources {
 }
 
 /** A state store as the admin API uses it. */
-type ApiStore = Pick<OpenStore, 'store' | 'owns' | 'folder' | 'latest'>;
+type ApiStore = Pick<OpenStore, 'store' | 'owns' | 'dir' | 'latest'>;
 
 /** The parts of the process that the admin API reads and writes. */
 export interface ApiSources {

@@ -1,6 +1,6 @@
 import type { DestinationStream, Logger } from 'pino';
 import type { ModelNames } from '../catalog/model-labels.ts';
-import type { Clock, Secret } from '../../plugin/index.ts';
+import type { Clock } from '../../plugin/index.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
 import type { WatchFolder } from '../settings/source/watch.ts';
 import type { Lookup } from '../upstream/index.ts';
@@ -8,7 +8,7 @@ import type { HeaderHint } from '../http/gateway/request-path.ts';
 import type { SharedByPrimary } from '../ports/shared-by-primary.ts';
 import type { FaultHandler } from './process-faults.ts';
 import type { Watch } from '../compose/chain-builder.ts';
-import type { StateStore } from '../ports/store.ts';
+import type { StoreDriver } from '../ports/store-driver.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 
 export interface GatewayOptions {
@@ -39,14 +39,9 @@ export interface GatewayOptions {
   readonly onFaults?: ((handler: FaultHandler) => void) | undefined;
 }
 
-interface StorePlace {
-  readonly folder: string;
-  readonly encryptionKeys?: Secret | undefined;
-}
-
 export interface OpenStoreTools {
   /** Injected by tests. Default: opens the store of the settings. */
-  readonly open?: ((place: StorePlace, clock: Clock) => Promise<StateStore>) | undefined;
+  readonly open?: StoreDriver['open'] | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -99,13 +99,15 @@ export class Simulation {
     for (const replica of this.#running) Object.assign(replica.line, { broken: false, loses: 0 });
     await this.#pass(3000);
     // Idle leases of a nearly full budget go back after ten seconds.
-    for (const ms of [1500, 13_000, 1500, 1500]) {
+    for (const ms of [1500, 13_000, 1500]) {
       for (const replica of this.#running) this.#burst(replica, 8);
       await this.#check();
       await this.#pass(ms);
     }
-    for (const replica of this.#running) this.#burst(replica, 8);
-    await this.#check();
+    for (const replica of this.#running) replica.settleAll();
+    while (this.#dead.length > 0) await this.#replay();
+    await this.#pass(13_000);
+    await this.#fill();
     const { charged, excess, whileDown } = this.#sums();
     return {
       replicas,
@@ -120,6 +122,17 @@ export class Simulation {
       failovers: this.#failovers,
       lowered: this.#lowered,
     };
+  }
+
+  /** Requests that are all in flight, of ever smaller sizes, until not even the smallest fits. */
+  async #fill(): Promise<void> {
+    for (let size = this.#unit * 8; size >= 1; size = Math.floor(size / 4))
+      for (let round = 0; round < 5; round++) {
+        for (const replica of this.#running)
+          this.#send(replica, { reserve: size, cost: this.#underEstimated > 0 ? size * 2 : size });
+        await this.#pass(120);
+        await this.#check();
+      }
   }
 
   get #cap(): number {
@@ -147,7 +160,7 @@ export class Simulation {
     else if (act < 80) await this.#pass(below(1400));
     else if (act < 84) replica.line.broken = !replica.line.broken;
     else if (act < 86) replica.line.loses = replica.line.loses > 0 ? 0 : below(90);
-    else if (act < 87) await this.#store.run((counters) => counters.reap(this.#clock.wall(), replica.boot.id));
+    else if (act < 87) await this.#store.run((counters) => counters.reap(replica.boot.id));
     else if (act < 90) this.#crash(replica);
     else if (act < 92) await this.#replay();
     else if (act < 94) await this.#stop(replica);
@@ -176,12 +189,16 @@ export class Simulation {
       const reserve = 1 + below(isLarge ? this.#unit * 12 : this.#unit);
       const isUnder = below(100) < this.#underEstimated;
       const cost = isUnder ? Math.floor(reserve * (1 + below(90) / 100)) : reserve - below(Math.ceil(reserve / 4));
-      const budget = budgetOf(this.#capOf(replica));
-      const account = replica.book.at(budget, this.#clock.wall());
-      if (replica.send(budget, { reserve, cost, whileDown: this.#admitsWhileDown }) !== 'sent') continue;
-      this.#sent += 1;
-      if (account.room < 0) this.#onCredit += 1;
+      this.#send(replica, { reserve, cost });
     }
+  }
+
+  #send(replica: Replica, amounts: { readonly reserve: number; readonly cost: number }): void {
+    const budget = budgetOf(this.#capOf(replica));
+    const account = replica.book.at(budget, this.#clock.wall());
+    if (replica.send(budget, { ...amounts, whileDown: this.#admitsWhileDown }) !== 'sent') return;
+    this.#sent += 1;
+    if (account.room < 0) this.#onCredit += 1;
   }
 
   #settleSome(replica: Replica): void {
@@ -193,7 +210,7 @@ export class Simulation {
     await this.#clock.advance(ms);
     if (this.#clock.now() < this.#reapAt) return;
     this.#reapAt = this.#clock.now() + REAP_MS;
-    await this.#store.run((counters) => counters.reap(this.#clock.wall()));
+    await this.#store.run((counters) => counters.reap());
   }
 
   #remove(replica: Replica): void {
@@ -216,9 +233,9 @@ export class Simulation {
   async #stop(replica: Replica): Promise<void> {
     replica.settleAll();
     this.#remove(replica);
-    const closed = replica.leases.close();
-    await this.#pass(2500);
-    await closed;
+    let isClosed = false;
+    void replica.leases.close().then(() => (isClosed = true));
+    while (!isClosed) await this.#pass(500);
     // A spool stays if the store has not answered.
     replica.line.dead = true;
     this.#dead.push(replica);
@@ -275,7 +292,7 @@ export class Simulation {
     const { charged, excess, whileDown } = this.#sums();
     if (inForce < this.#before) {
       const [counter] = await this.#store.counters.read([{ node: budgetOf(1).id, period: 0 }]);
-      const committed = takenOf(counter!) + this.#before * CREDIT_SHARE;
+      const committed = Math.ceil(takenOf(counter!) + this.#before * CREDIT_SHARE);
       this.#floor = Math.max(inForce, Math.min(this.#floor, Math.max(charged, committed)));
     } else this.#floor = Math.max(this.#floor, inForce);
     this.#before = inForce;

@@ -242,4 +242,5 @@ export const OF_STORE: Readonly<Partial<Record<StateFailureCode, ProblemCode>>> 
   full: 'store_full',
   sealed: 'cannot_seal',
   invalid: 'invalid_body',
+  not_allowed: 'forbidden',
 };

@@ -204,11 +204,11 @@ async function simulate(seed: number, slowest: number): Promise<Outcome> {
     else if (act < 97) process.line.broken = !process.line.broken;
     else if (act === 97) {
       // The store gives the process up, which does not know it.
-      await store.reap(clock.wall(), bootOf(all.indexOf(process) + 1).id);
+      await store.reap(bootOf(all.indexOf(process) + 1).id);
     } else {
       process.line.dead = true;
       crashes += 1;
-      await store.reap(clock.wall(), bootOf(all.indexOf(process) + 1).id);
+      await store.reap(bootOf(all.indexOf(process) + 1).id);
       running[at] = start();
     }
   }

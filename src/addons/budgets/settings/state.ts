@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
-import type { ServerFile } from '../../../../schemas/types.generated.ts';
+import type { ServerFile, StateStoreSettings } from '../../../../schemas/types.generated.ts';
+import { driverOf, storeDrivers, type StoreDriver } from '../../../core/ports/store-driver.ts';
 import type { RestartOnly } from '../../../core/process/restart-only.ts';
 import { parseDuration } from '../../../core/kernel/units.ts';
 import { parseEncryptionKeys } from '../store/rules/encryption-keys.ts';
@@ -16,8 +17,9 @@ export interface BackupSettings {
 }
 
 export interface StateSettings {
-  /** The folder of the store; undefined: a temporary one, for `type: memory`. */
-  readonly folder: string | undefined;
+  readonly store: StateStoreSettings;
+  /** The folder of what belongs to this gateway alone: its spool, snapshots, bootstrap token. Undefined: the store ends with the process. */
+  readonly dir: string | undefined;
   /** Kinds of objects that the store may hold. */
   readonly owns: readonly string[];
   /** Text of `KeyEncryptionKeys`. Undefined: the store takes no secrets. */
@@ -52,6 +54,7 @@ export function compileState(file: ServerFile['state']): StateSettings | undefin
   if (!file) return undefined;
   const {
     store,
+    dir,
     owns = [],
     encryption_keys: encryptionKeys,
     peppers,
@@ -61,7 +64,8 @@ export function compileState(file: ServerFile['state']): StateSettings | undefin
     retention = {},
   } = file;
   return {
-    folder: store.dir,
+    store,
+    dir: dir ?? driverOf(store).folderOf(store),
     owns,
     encryptionKeys,
     peppers,
@@ -100,11 +104,9 @@ interface StateKey extends Omit<RestartOnly, 'read'> {
 
 const KEYS: readonly StateKey[] = [
   { path: [], read: (state) => (state ? 'on' : 'off') },
-  {
-    path: ['store', 'type'],
-    read: (state) => state && (state.folder === undefined ? 'memory' : 'sqlite'),
-  },
-  { path: ['store', 'dir'], read: (state) => state?.folder },
+  { path: ['store', 'type'], read: (state) => state?.store.type },
+  { path: ['store', 'dir'], read: (state) => state?.store.dir },
+  { path: ['dir'], read: (state) => state?.dir },
   { path: ['owns'], read: (state) => state?.owns.join(', ') },
   { path: ['encryption_keys'], read: (state) => state?.encryptionKeys?.reveal(), hidden: true },
   { path: ['backup', 'dir'], read: (state) => state?.backup?.dir },
@@ -138,21 +140,19 @@ export const checkState: Check = () => ({ server: checkStore });
 
 function checkStore({ state }: ServerFile, report: Report): void {
   if (!state) return;
-  const { type, dir } = state.store;
-  const store = within(report, 'state', 'store');
-  if (type === 'sqlite' && dir === undefined)
-    store({ path: ['type'], message: 'a store of type `sqlite` needs `dir`, the folder of its files' });
-  if (type === 'memory' && dir !== undefined)
-    store({ path: ['dir'], message: 'a store in memory has no files: remove `dir`, or use `type: sqlite`' });
+  const driver = driverOf(state.store);
+  checkEntry(state.store, driver, within(report, 'state', 'store'));
+  checkDir(state, driver, within(report, 'state'));
   if (state.time_zone !== undefined) checkZone(state.time_zone, within(report, 'state', 'time_zone'));
   checkRing(state.peppers, parsePeppers, within(report, 'state', 'peppers'));
   checkRing(state.encryption_keys, parseEncryptionKeys, within(report, 'state', 'encryption_keys'));
   checkSealed(state, within(report, 'state', 'owns'));
-  if (state.backup && type === 'memory')
-    report({ path: ['state', 'backup'], on: 'key', message: 'a store in memory has no backups: use `type: sqlite`' });
+  if (state.backup && typeof driver.copies === 'string')
+    report({ path: ['state', 'backup'], on: 'key', message: driver.copies });
   if (state.backup?.every !== undefined && parseDuration(state.backup.every) < MIN_BACKUP_MS)
     report({ path: ['state', 'backup', 'every'], message: '`every` must be at least "1m"' });
-  if (state.backup && dir !== undefined && isInside(state.backup.dir, dir))
+  const folder = driver.folderOf(state.store);
+  if (state.backup && folder !== undefined && isInside(state.backup.dir, folder))
     report({
       path: ['state', 'backup', 'dir'],
       message:
@@ -169,6 +169,29 @@ function checkStore({ state }: ServerFile, report: Report): void {
     report({
       path: ['state', 'when_down', 'max_age'],
       message: `\`max_age\` must be at least "1m", not ${parseDuration(age)} ms: a store that is slow for a moment would refuse its keys`,
+    });
+}
+
+function checkEntry(entry: StateStoreSettings, driver: StoreDriver, report: Report): void {
+  for (const key of Object.keys(entry)) {
+    if (key === 'type' || driver.keys.includes(key)) continue;
+    const other = [...storeDrivers.values()].find(({ keys }) => keys.includes(key))?.type;
+    const message = `a store of type \`${entry.type}\` has no \`${key}\`: remove it, or use \`type: ${other}\``;
+    report({ path: [key], message });
+  }
+  driver.check(entry, report);
+}
+
+function checkDir({ store, dir }: NonNullable<ServerFile['state']>, { use }: StoreDriver, report: Report): void {
+  if (use === 'shared' && dir === undefined)
+    report({
+      path: ['store', 'type'],
+      message: `a store of type \`${store.type}\` needs \`state.dir\`, a local folder for what belongs to this gateway alone`,
+    });
+  if (use === 'process' && dir !== undefined)
+    report({
+      path: ['dir'],
+      message: `a store of type \`${store.type}\` ends with the process: remove \`dir\`, or use another type`,
     });
 }
 

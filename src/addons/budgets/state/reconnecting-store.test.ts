@@ -37,7 +37,8 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
     },
   };
   const settings = {
-    folder,
+    store: { type: 'sqlite', dir: folder },
+    dir: folder,
     owns: ['keys'],
     encryptionKeys: undefined,
     peppers: undefined,

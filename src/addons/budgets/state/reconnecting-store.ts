@@ -8,6 +8,7 @@ import {
   type StoredObject,
   ObjectReplica,
 } from '../../../core/settings/source/stored-objects.ts';
+import { driverOf, type StoreDriver } from '../../../core/ports/store-driver.ts';
 import type { StateSettings } from '../settings/state.ts';
 import type { Entity, Version } from '../../../core/ports/entities.ts';
 import { StateFailure, type StateFailureCode } from '../../../core/ports/failures.ts';
@@ -17,13 +18,12 @@ import type { BudgetFamilies } from '../metrics.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
 import { StoreSnapshots } from './store-snapshots.ts';
-import { openStore, makeTemporaryFolder, type TemporaryFolder } from './open-store.ts';
 import { requireStore } from '../../../core/ports/store-handle.ts';
 import { nextTurn, readEntities } from '../settings/read-stored.ts';
 import { unsealProviders, withSecrets, type ProviderSecrets } from '../settings/unsealed.ts';
 import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 
-/** Time between two looks at the store. A look opens a store again that does not answer. */
+/** Time between two looks at the store. A look opens a store that could not be opened yet. */
 const LOOK_MS = 5_000;
 /** Objects that are applied without a pause. */
 const SLICE = 100;
@@ -36,7 +36,7 @@ interface ReconnectingStoreSetup {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly families?: BudgetFamilies | undefined;
   /** Injected by tests. Default: opens the store of the settings. */
-  readonly open?: typeof openStore | undefined;
+  readonly open?: StoreDriver['open'] | undefined;
 }
 
 /** The state store of a process, over the times in which it does not answer. `objects` are those of its last answer. */
@@ -44,8 +44,6 @@ export class ReconnectingStore {
   readonly objects = new ObjectReplica(false);
   readonly #setup: ReconnectingStoreSetup;
   readonly #snapshots: StoreSnapshots | undefined;
-  /** Of a store without a folder. It stays while the store is opened again. */
-  readonly #temporary: TemporaryFolder | undefined;
   #store: StateStore | undefined;
   readonly #entities = new Map<string, Entity>();
   /** Of the entries of the catalog, for the snapshot. */
@@ -57,16 +55,15 @@ export class ReconnectingStore {
   #down: string | undefined;
   #stop = (): void => {};
   #closed = false;
-  /** Asks the store for changes, and opens it again if it does not answer. Never rejects. */
+  /** Asks the store for changes, and opens it if it could not be opened yet. Never rejects. */
   readonly #look = oneAtATime(() => this.#lookNow());
 
   private constructor(setup: ReconnectingStoreSetup) {
     this.#setup = setup;
-    const { folder, encryptionKeys, whenDown } = setup.settings;
-    if (folder === undefined) this.#temporary = makeTemporaryFolder();
-    if (folder === undefined || whenDown.keys === 'refuse') return;
+    const { dir, encryptionKeys, whenDown } = setup.settings;
+    if (dir === undefined || whenDown.keys === 'refuse') return;
     const ring = KeyEncryptionKeys.parse(encryptionKeys?.reveal());
-    const files = snapshotsIn(join(folder, 'snapshots'), ring, setup.log);
+    const files = snapshotsIn(join(dir, 'snapshots'), ring, setup.log);
     this.#snapshots = files && new StoreSnapshots(files, ring, setup);
   }
 
@@ -101,15 +98,14 @@ export class ReconnectingStore {
 
   /** All objects as of now; the map changes with the store. Rejects with `unavailable` while the store does not answer. */
   async latest(): Promise<{ readonly version: Version; readonly entities: ReadonlyMap<string, Entity> }> {
-    // A store that does not answer is opened again by the timer, once.
+    // The timer asks a store that does not answer, once.
     if (this.store) await this.#look();
     requireStore(this);
     return { version: this.#version, entities: this.#entities };
   }
 
-  /** The folder of the store; undefined: it ends with the process. */
-  get folder(): string | undefined {
-    return this.#setup.settings.folder;
+  get dir(): string | undefined {
+    return this.#setup.settings.dir;
   }
 
   /** Kinds of objects that the store may hold. */
@@ -126,23 +122,13 @@ export class ReconnectingStore {
     this.#stop();
     await this.#snapshots?.written();
     await this.#store?.close();
-    this.#temporary?.remove();
   }
 
   async #connect(): Promise<void> {
-    await this.#store?.close();
-    const { settings, clock, open = openStore } = this.#setup;
-    const store = await open({ ...settings, folder: settings.folder ?? this.#temporary!.path }, clock);
-    if (this.#closed) {
-      await store.close();
-      // The store was opened after its folder was removed.
-      this.#temporary?.remove();
-      return;
-    }
+    const { settings, clock, open = driverOf(settings.store).open } = this.#setup;
+    const store = await open(settings.store, { clock, keys: settings.encryptionKeys?.reveal() ?? '' });
+    if (this.#closed) return store.close();
     this.#store = store;
-    // It may be another one than before.
-    this.#entities.clear();
-    this.#version = 0;
     store.entities.watch((version) => {
       this.#written = version;
       this.#report();
@@ -163,12 +149,13 @@ export class ReconnectingStore {
     return foreign.length > 0;
   }
 
-  /** @param whole the store was opened: what it does not have is gone */
+  /** @param whole the store may be another one than before: what it does not have is gone */
   async #load(whole = false): Promise<void> {
-    const { version, changed, gone } = await this.#store!.entities.load(this.#version);
+    const { version, changed, gone } = await this.#store!.entities.load(whole ? 0 : this.#version);
     if (whole) this.#snapshots?.checkVersion(version);
     const secrets = await unsealProviders(changed, this.#store!.entities);
     const objects = (await readEntities(changed)).map((object) => withSecrets(object, secrets));
+    if (whole) this.#entities.clear();
     for (const entity of changed) this.#entities.set(nameOfEntity(entity), entity);
     for (const ref of gone) this.#entities.delete(nameOfEntity(ref));
     for (const [id, own] of secrets) this.#secrets.set(id, own);
@@ -225,7 +212,7 @@ export class ReconnectingStore {
     const { log } = this.#setup;
     if (this.#closed) return;
     try {
-      await (this.#down === undefined ? this.#load() : this.#connect());
+      await (this.#store ? this.#load(this.#down !== undefined) : this.#connect());
       if (this.#down !== undefined) log.info('the state store answers again');
       this.#down = undefined;
     } catch (error) {

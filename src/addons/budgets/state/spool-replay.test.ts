@@ -70,7 +70,7 @@ it('A spool that is replayed after any kill, as often as it may be, leaves exact
         const { sends, store } = await runUntilKilled(folder, all);
         const { counters } = store;
         const [spool] = spoolsIn(folder);
-        await counters.reap(0, boot.id);
+        await counters.reap(boot.id);
         const booked = sumOf(sends, ({ cost }) => cost);
         // Cost beyond the reserve may not have been reported.
         const least = sumOf(sends, ({ cost, usd }) => Math.min(cost, usd));

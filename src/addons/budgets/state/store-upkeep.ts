@@ -98,10 +98,10 @@ function usageCountersOf({ clock, log, metrics, store, port }: PartTools): Usage
 
 async function spoolsOf(
   { clock, log, metrics, store: state }: PartTools,
-  { folder }: StateSettings,
+  { dir }: StateSettings,
   boot: Boot | undefined,
 ): Promise<Spools | undefined> {
-  if (!state || folder === undefined) return undefined;
+  if (!state || dir === undefined) return undefined;
   // Most gateways have no state store on disk: they do not load the code.
   const { Spools: Opened } = await import('./spools.ts');
   const families = budgetFamilies(metrics);
@@ -109,7 +109,7 @@ async function spoolsOf(
     families.spoolsReplayed.add({});
     families.ledgerExpired.add({}, lost);
   };
-  const spools = new Opened({ folder, state, clock, log, onReplayed });
+  const spools = new Opened({ folder: dir, state, clock, log, onReplayed });
   spools.start(boot?.id ?? '');
   return spools;
 }

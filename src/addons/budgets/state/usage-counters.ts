@@ -56,12 +56,12 @@ export class UsageCounters {
 
   async #tidy(): Promise<void> {
     await this.#reap();
-    await this.ports?.counters.forget(this.#setup.clock.wall() - FORGET_MS);
+    await this.ports?.counters.forget(FORGET_MS);
   }
 
   async #reap(boot?: Boot['id']): Promise<void> {
-    const { clock, onLost } = this.#setup;
-    const lost = (await this.ports?.counters.reap(clock.wall(), boot)) ?? [];
+    const { onLost } = this.#setup;
+    const lost = (await this.ports?.counters.reap(boot)) ?? [];
     const leases = lost.filter(({ rest }) => rest > 0);
     if (leases.length > 0) onLost(leases);
   }

@@ -125,8 +125,8 @@ export const nameOf = ({ kind, id }: Pick<StoredObject, 'kind' | 'id'>): string 
 interface StoreSettings {
   /** Kinds of objects that the store may hold. */
   readonly owns: readonly string[];
-  /** The folder of a store in files; undefined: the store is in memory. */
-  readonly folder: string | undefined;
+  /** The folder of what belongs to this gateway alone. Undefined: the store ends with the process. */
+  readonly dir: string | undefined;
   /** Time zone of budgets that name none. */
   readonly timeZone: string;
   readonly peppers: Secret | undefined;

@@ -20,14 +20,14 @@ interface ExportOptions extends StateOptions {
 
 /** `gatehouse ledger export`: rows, or their sums, as CSV or JSON lines. The store may be in use. */
 export const exportLedgerCommand = (options: ExportOptions): Promise<0 | 1 | 2> =>
-  onStore(options, ({ folder }) =>
-    withReader(folder, (store) => {
+  onStore(options, (found) =>
+    withReader(found, async (store): Promise<0> => {
       const { from, to, by, step } = options;
       const print = printer(options);
-      if (by) print(store.rollups({ from, to, by, step }), rollupColumns(by));
+      if (by) print(await store.ledger.rollups({ from, to, by, step }), rollupColumns(by));
       else {
         print([], ROWS);
-        for (const piece of store.ledgerRows({ from, to })) print(piece, ROWS);
+        for await (const piece of store.ledger.rows({ from, to })) print(piece, ROWS);
       }
       return 0;
     }),

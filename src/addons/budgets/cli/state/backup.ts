@@ -1,34 +1,49 @@
 import { join, resolve } from 'node:path';
 import type { AuditPart, KnownRow } from '../../../../core/ports/audit.ts';
 import { KeyEncryptionKeys } from '../../store/rules/sealing.ts';
-import { copyStore, restoreStore } from '../../store/sqlite/store-copy.ts';
 import { SnapshotFiles } from '../../store/snapshot-files.ts';
-import { ACTOR, onOpenStore, onStore, withReader, withStore, type ExitCode, type StateOptions } from './read.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
+import type { StoreCopies } from '../../../../core/ports/store-driver.ts';
+import {
+  ACTOR,
+  onOpenStore,
+  onStore,
+  withReader,
+  withStore,
+  type ExitCode,
+  type FoundStore,
+  type StateOptions,
+} from './read.ts';
 
 type CopyOptions = StateOptions & { readonly copy: string };
 
 /** `gatehouse state backup DIR`: copies the store, which may be in use, to a new folder. */
 export const backupCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
-  onStore(options, async ({ folder }): Promise<ExitCode> => {
+  onStore(options, async (found): Promise<ExitCode> => {
     const copy = resolve(options.copy);
-    await copyStore(folder, copy);
-    const { version, changed } = withReader(copy, (store) => store.load());
+    const entry = await copiesOf(found).copy(found.state.store, copy);
+    const { version, changed } = await withReader(found, (store) => store.entities.load(0), entry);
     options.out(`${copy}: version ${version}, ${changed.length} objects\n`);
     return 0;
   });
+
+function copiesOf({ driver }: FoundStore): StoreCopies {
+  if (typeof driver.copies === 'string') throw new StateFailure('invalid', driver.copies);
+  return driver.copies;
+}
 
 const LOST =
   'gatehouse: changes after the backup are lost: a key that was revoked since then is valid again until you revoke it again\n';
 
 /** `gatehouse state restore DIR`: puts a backup where the settings have no store, and checks that it opens with their keys. */
 export const restoreCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
-  onStore(options, (found) => {
-    restoreStore(resolve(options.copy), found.folder);
-    return withStore(found, async (store, { folder }) => {
+  onStore(options, async (found) => {
+    await copiesOf(found).restore(resolve(options.copy), found.state.store);
+    return withStore(found, async (store, { name }) => {
       const verdict = await store.audit.verify();
-      await store.audit.add({ action: 'restore', kind: 'store', id: folder }, ACTOR);
+      await store.audit.add({ action: 'restore', kind: 'store', id: name }, ACTOR);
       const { version, changed } = await store.entities.load(0);
-      options.out(`${folder}: version ${version}, ${changed.length} objects\n`);
+      options.out(`${name}: version ${version}, ${changed.length} objects\n`);
       options.err(LOST);
       if (!verdict.intact)
         options.err(`gatehouse: the audit of the backup was changed: row ${verdict.at}: ${verdict.reason}\n`);
@@ -38,19 +53,19 @@ export const restoreCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
 
 /** `gatehouse state accept-rollback`: revoked keys and old caps of an earlier version are in force again. The gateway must not run. */
 export const acceptRollbackCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
-  onOpenStore(options, async (store, { folder, state }) => {
+  onOpenStore(options, async (store, { name, state }) => {
     const ring = KeyEncryptionKeys.parse(state.encryptionKeys?.reveal());
     const { version } = await store.entities.load(0);
-    const files = new SnapshotFiles(join(folder, 'snapshots'), ring.derive('snapshot'));
+    const files = new SnapshotFiles(join(state.dir ?? '', 'snapshots'), ring.derive('snapshot'));
     const later = files.newest();
     if (later <= version) {
-      options.out(`${folder}: version ${version}; no later version was seen, so there is nothing to accept\n`);
+      options.out(`${name}: version ${version}; no later version was seen, so there is nothing to accept\n`);
       return 0;
     }
     const reason = `version ${later} to ${version}`;
-    await store.audit.add({ action: 'accept_rollback', kind: 'store', id: folder, reason }, ACTOR);
+    await store.audit.add({ action: 'accept_rollback', kind: 'store', id: name, reason }, ACTOR);
     files.forgetAfter(version);
-    options.out(`${folder}: version ${version} is accepted in place of version ${later}\n`);
+    options.out(`${name}: version ${version} is accepted in place of version ${later}\n`);
     return 0;
   });
 
@@ -61,10 +76,10 @@ interface VerifyOptions extends StateOptions {
 
 /** `gatehouse state verify`: checks the chain of the audit. Exit code 1: a row was changed, removed or swapped. */
 export const verifyCommand = (options: VerifyOptions): Promise<0 | 1 | 2> =>
-  onStore(options, ({ folder, state }) => {
+  onStore(options, async (found) => {
     const { head, out, err } = options;
-    const ring = KeyEncryptionKeys.parse(state.encryptionKeys?.reveal());
-    const verdict = withReader(folder, (store) => store.verifyAudit(ring, head));
+    const ring = KeyEncryptionKeys.parse(found.state.encryptionKeys?.reveal());
+    const verdict = await withReader(found, (store) => store.audit.verify(head));
     if (!verdict.intact) {
       err(`audit: row ${verdict.at}: ${verdict.reason}\n`);
       return 1;

@@ -10,13 +10,14 @@ export const EXPORT_KINDS = [...OWNED_KINDS, COUNTERS] as const;
 
 /** `gatehouse state export`: the objects and counters of the store, one JSON object a line, without secrets. It may be in use. */
 export const exportCommand = (options: StateOptions & { readonly kind: string | undefined }): Promise<0 | 1 | 2> =>
-  onStore(options, ({ folder }) =>
-    withReader(folder, (store) => {
+  onStore(options, (found) =>
+    withReader(found, async (store): Promise<ExitCode> => {
       const { out, kind } = options;
-      for (const entity of store.load().changed)
+      for (const entity of (await store.entities.load(0)).changed)
         if (kind === undefined || kind === entity.kind) out(`${JSON.stringify(entity)}\n`);
       if (kind === undefined || kind === COUNTERS)
-        for (const counter of store.counters()) out(`${JSON.stringify({ kind: COUNTERS, ...counter })}\n`);
+        for await (const piece of store.counters.all())
+          for (const counter of piece) out(`${JSON.stringify({ kind: COUNTERS, ...counter })}\n`);
       return 0;
     }),
   );
@@ -55,12 +56,12 @@ export const importCommand = (options: StateImportOptions): Promise<0 | 1 | 2> =
       if (sealed > 0) out(`${sealed} objects have secrets, which an export does not contain: write them again\n`);
       if (skipped > 0) out(`${skipped} lines are counters, which are not imported\n`);
       if (dryRun) {
-        out(`${found.folder}: would import ${chosen.length} objects\n`);
+        out(`${found.name}: would import ${chosen.length} objects\n`);
         return 0;
       }
       const changes = chosen.map(({ entity }) => changeOf(entity));
       await writeAll(store, changes);
-      out(`${found.folder}: ${chosen.length} objects imported\n`);
+      out(`${found.name}: ${chosen.length} objects imported\n`);
       return 0;
     });
   });

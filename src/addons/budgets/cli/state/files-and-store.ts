@@ -84,11 +84,10 @@ const WORDS = {
 /** `gatehouse state diff`: which objects the files have, which the store, and which both, which no gateway serves. Exit code 1: some are in both. */
 export const diffCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
   onStore(options, (found) =>
-    withReader(found.folder, (store) => {
+    withReader(found, async (store): Promise<ExitCode> => {
+      const { changed } = await store.entities.load(0);
       const stored = new Map(
-        store
-          .load()
-          .changed.flatMap((one) => (Object.hasOwn(WORDS, one.kind) ? [[`${one.kind}/${one.id}`, one] as const] : [])),
+        changed.flatMap((one) => (Object.hasOwn(WORDS, one.kind) ? [[`${one.kind}/${one.id}`, one] as const] : [])),
       );
       const rows = objectsOfFiles(found).map((object) => ({
         ...object,
@@ -112,11 +111,11 @@ export const diffCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
 export const migrateCommand = (options: StateOptions & { readonly dryRun: boolean }): Promise<0 | 1 | 2> =>
   onStore(options, async (found): Promise<ExitCode> => {
     const { out, dryRun } = options;
-    const { state, folder } = found;
+    const { state, name } = found;
     const objects = objectsOfFiles(found).filter(({ kind }) => state.owns.includes(kind));
     const places = objects.map(({ place, id }) => `${place}: ${id}\n`).join('');
     if (dryRun) {
-      out(`${folder}: would move ${objects.length} objects\n${places}`);
+      out(`${name}: would move ${objects.length} objects\n${places}`);
       return 0;
     }
     return withStore(found, async (store) => {
@@ -126,7 +125,7 @@ export const migrateCommand = (options: StateOptions & { readonly dryRun: boolea
         .map(({ change }) => change(systemClock.wall()));
       await writeAll(store, changes);
       out(
-        `${folder}: the tables are those of this release; ${changes.length} objects moved, ${objects.length - changes.length} were there\n`,
+        `${name}: the tables are those of this release; ${changes.length} objects moved, ${objects.length - changes.length} were there\n`,
       );
       if (objects.length > 0) out(`Remove these entries, which the store has now:\n${places}`);
       return 0;

@@ -3,11 +3,16 @@ import { type StateSettings, compileState } from '../../settings/state.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../../../core/settings/read/load.ts';
 import type { Environment } from '../../../../core/settings/values/references.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
-import { StoreReader } from '../../store/sqlite/store-reader.ts';
+import {
+  driverOf,
+  type DriverTools,
+  type StoreDriver,
+  type StoreEntry,
+  type StoreForReading,
+} from '../../../../core/ports/store-driver.ts';
 import { systemClock } from '../../../../core/kernel/system-clock.ts';
 import { MAX_CHANGES, type Actor, type PutChange } from '../../../../core/ports/entities.ts';
 import type { StateStore } from '../../../../core/ports/store.ts';
-import { openStore } from '../../state/open-store.ts';
 import type { Output } from '../../../../core/commands/terminal/output.ts';
 
 export interface StateOptions extends Output {
@@ -18,8 +23,10 @@ export interface StateOptions extends Output {
 export interface FoundStore {
   readonly loaded: LoadResult;
   readonly settings: Settings;
-  readonly state: StateSettings & { readonly folder: string };
-  readonly folder: string;
+  readonly state: StateSettings;
+  readonly driver: StoreDriver;
+  /** Names the store for people. */
+  readonly name: string;
 }
 
 export type ExitCode = 0 | 1;
@@ -39,13 +46,13 @@ export async function onStore(
     return loaded.folderExists ? 1 : 2;
   }
   const state = compileState(settings.server.state);
-  const { folder } = state ?? {};
-  if (!state || folder === undefined) {
-    err(`gatehouse: server.yaml has no \`state.store\` of type sqlite\n`);
+  const driver = state && driverOf(state.store);
+  if (!driver || driver.use === 'process') {
+    err('gatehouse: server.yaml has no `state.store` that outlives the gateway\n');
     return 2;
   }
   try {
-    return await command({ loaded, settings, state: { ...state, folder }, folder });
+    return await command({ loaded, settings, state, driver, name: driver.nameOf(state.store) });
   } catch (error) {
     if (!(error instanceof StateFailure)) throw error;
     err(`gatehouse: ${error.message}\n`);
@@ -62,7 +69,7 @@ export async function withStore(
   found: FoundStore,
   command: (store: StateStore, found: FoundStore) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const store = await openStore(found.state, systemClock);
+  const store = await found.driver.open(found.state.store, toolsOf(found));
   try {
     return await command(store, found);
   } finally {
@@ -75,11 +82,20 @@ export async function writeAll({ entities }: StateStore, changes: readonly PutCh
     await entities.write(changes.slice(from, from + MAX_CHANGES), ACTOR);
 }
 
-export function withReader<Result>(folder: string, read: (store: StoreReader) => Result): Result {
-  const store = new StoreReader(folder);
+export async function withReader<Result>(
+  found: Pick<FoundStore, 'driver' | 'state'>,
+  read: (store: StoreForReading) => Promise<Result>,
+  entry: StoreEntry = found.state.store,
+): Promise<Result> {
+  const store = await found.driver.read(entry, toolsOf(found));
   try {
-    return read(store);
+    return await read(store);
   } finally {
-    store.close();
+    await store.close();
   }
 }
+
+const toolsOf = ({ state }: Pick<FoundStore, 'state'>): DriverTools => ({
+  clock: systemClock,
+  keys: state.encryptionKeys?.reveal() ?? '',
+});

@@ -38,6 +38,28 @@ export function describeAudit(backend: Backend): void {
     );
 
     it(
+      'limits the adjustments of a role by its rows, also those of other processes at the same time',
+      on(async ({ counters }, clock) => {
+        const OPERATOR = { id: 'bob', role: 'operator' } as const;
+        const limit = { most: 100, ms: 1_000 };
+        const change = (id: string, by: number, more = {}) =>
+          counters.adjust({ node: 'team/a', period: 0, id, of: 'spent', by, why: 'x', limit, ...more }, OPERATOR);
+        await counters.adjust({ node: 'team/a', period: 0, id: 'free', of: 'spent', by: 900, why: 'x' }, ANN);
+        const all = await Promise.allSettled(['a', 'b', 'c', 'd'].map((id) => change(id, id < 'c' ? 40 : -40)));
+        expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+        await expect(change('e', 21)).rejects.toMatchObject({ code: 'not_allowed' });
+        const [{ spent } = { spent: 0 }] = await counters.read([{ node: 'team/a', period: 0 }]);
+        expect(await change('f', 20, { dryRun: true })).toMatchObject({ spent });
+        expect(await change('f', 20)).toMatchObject({ spent: spent + 20 });
+        // The repeated call is none of its own, and another counter has a limit of its own.
+        expect(await change('f', 20)).toMatchObject({ spent: spent + 20 });
+        expect(await change('g', 100, { node: 'team/b' })).toMatchObject({ spent: 100 });
+        await clock.advance(1_001);
+        expect(await change('h', 100)).toMatchObject({ spent: spent + 120 });
+      }),
+    );
+
+    it(
       'is one chain of all that was done',
       on(async ({ audit, entities }) => {
         await entities.write([{ op: 'put', kind: 'teams', id: 'search', doc: { cap: 1 } }], ANN);

@@ -24,13 +24,16 @@ export function describeEntities(backend: Backend): void {
     it(
       'are loaded as they were written, with one version for each write',
       on(async ({ entities }) => {
-        expect(await entities.load(0)).toEqual({ version: 0, changed: [], gone: [] });
+        const { epoch, ...empty } = await entities.load(0);
+        expect(empty).toEqual({ version: 0, at: NOON, changed: [], gone: [] });
         expect(
           await entities.write([team('search', { name: 'Süche 🚀', tags: [1, null, true] }), key('ci', DIGEST)], ANN),
         ).toBe(1);
         expect(await entities.write([team('ads')], ANN)).toBe(2);
         expect(await entities.load(0)).toEqual({
           version: 2,
+          epoch,
+          at: NOON,
           changed: [
             {
               kind: 'keys',
@@ -67,6 +70,28 @@ export function describeEntities(backend: Backend): void {
         });
         expect(await ids(entities, 1)).toEqual(['teams/ads']);
         expect(await ids(entities, 2)).toEqual([]);
+      }),
+    );
+
+    it(
+      'belong to an epoch, and a later one says whether an operator has accepted it',
+      on(async ({ entities, audit }, clock) => {
+        const { epoch: first } = await entities.load(0);
+        expect([first.id.length, first.accepted]).toEqual([32, false]);
+        const restored = await entities.begin({ accepted: false, reason: 'a copy of noon' }, ANN);
+        await clock.advance(1);
+        const accepted = await entities.begin({ accepted: true, reason: 'seen' }, ANN);
+        const later = await entities.begin({ accepted: true, reason: 'seen again' }, ANN);
+        expect([restored.accepted, accepted.accepted, (await entities.load(0)).epoch]).toEqual([false, true, later]);
+        const all = [first, restored, accepted, later];
+        expect(new Set(all.map(({ id }) => id)).size).toBe(4);
+        expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).toSorted((one, other) => one - other));
+        expect(new Set(all.map(({ at }) => at)).size).toBe(4);
+        expect((await audit.rows({})).map(({ action, reason }) => [action, reason])).toEqual([
+          ['accept_rollback', 'seen again'],
+          ['accept_rollback', 'seen'],
+          ['restore', 'a copy of noon'],
+        ]);
       }),
     );
 

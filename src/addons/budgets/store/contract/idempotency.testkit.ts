@@ -33,9 +33,12 @@ export function describeIdempotency(backend: Backend): void {
     it(
       'are bounded in number and size',
       onStore(backend, async ({ idempotency }) => {
+        await idempotency.keep(answer('other', { actor: 'bob', until: NOON + 500 }));
         for (let number = 0; number <= MAX_ANSWERS; number += 1)
           await idempotency.keep(answer(String(number), { until: NOON + 1_000 + number }));
         expect(await idempotency.find('ann', '0')).toBeUndefined();
+        // The answers of one actor push out none of another.
+        expect(await idempotency.find('bob', 'other')).toBeDefined();
         expect(await idempotency.find('ann', '1')).toBeDefined();
         expect(await idempotency.find('ann', String(MAX_ANSWERS))).toBeDefined();
         for (const broken of [{ body: 'x'.repeat(300_000) }, { key: '' }, { sha256: 'no' }, { status: 1 }])

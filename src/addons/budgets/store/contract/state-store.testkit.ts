@@ -1,6 +1,7 @@
 import { describeAudit } from './audit.testkit.ts';
 import { describeCounters } from './counters.testkit.ts';
 import { describeEntities } from './entities.testkit.ts';
+import { describeFleet } from './fleet.testkit.ts';
 import { describeIdempotency } from './idempotency.testkit.ts';
 import { describeLedger } from './ledger.testkit.ts';
 import type { Backend } from './opened-store.testkit.ts';
@@ -12,4 +13,5 @@ export function describeStateStore(backend: Backend): void {
   describeLedger(backend);
   describeAudit(backend);
   describeIdempotency(backend);
+  describeFleet(backend);
 }

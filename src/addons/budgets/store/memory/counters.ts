@@ -44,7 +44,7 @@ export class MemoryCounters implements Counters {
   take: Counters['take'] = async (...args) => this.#calls.take(this.#clock.wall(), ...args);
   report: Counters['report'] = async (...args) => this.#calls.report(this.#clock.wall(), ...args);
   giveBack: Counters['giveBack'] = async (...args) => this.#calls.giveBack(this.#clock.wall(), ...args);
-  reap: Counters['reap'] = async (until, boot) => this.#calls.reap(this.#clock.wall(), until, boot);
+  reap: Counters['reap'] = async (boot) => this.#calls.reap(this.#clock.wall(), boot);
   adjust: Counters['adjust'] = async (...args) => this.#calls.adjust(this.#clock.wall(), ...args);
   notify: Counters['notify'] = async (...args) => this.#calls.notify(this.#clock.wall(), ...args);
 
@@ -57,7 +57,8 @@ export class MemoryCounters implements Counters {
     for (let from = 0; from < sorted.length; from += PIECE) yield sorted.slice(from, from + PIECE);
   }
 
-  async forget(periodStart: number): Promise<number> {
+  async forget(ageMs: number): Promise<number> {
+    const periodStart = this.#clock.wall() - ageMs;
     const old = [...this.#counters].filter(
       ([, { period, leased }]) => period > 0 && period < periodStart && leased === 0,
     );
@@ -82,10 +83,10 @@ export class MemoryCounters implements Counters {
       },
       lease: (id) => this.#leases.get(id),
       liveLease: (boot, ref) => this.#leases.get(this.#living.get(living(boot, ref)) ?? 0),
-      reapable: (now, boot) =>
+      reapable: (since, boot) =>
         this.#leasesWhere(
-          ({ state, expiresAt, boot: owner }) =>
-            state === 'live' && (boot === undefined ? expiresAt < now : owner === boot),
+          ({ state, boot: owner }) =>
+            state === 'live' && (boot === undefined ? (this.#boots.get(owner) ?? 0) < since : owner === boot),
         ),
       lostLeases: (ref) => this.#leasesWhere((lease) => lease.state === 'lost' && nameOf(lease) === nameOf(ref)),
       newLeaseId: () => (this.#lastLease += 1),
@@ -93,10 +94,6 @@ export class MemoryCounters implements Counters {
         undo.set(this.#leases, row.id, row);
         if (row.state === 'live') undo.set(this.#living, living(row.boot, row), row.id);
         else if (this.#living.get(living(row.boot, row)) === row.id) undo.delete(this.#living, living(row.boot, row));
-      },
-      renew: (boot, expiresAt) => {
-        for (const lease of this.#leasesWhere(({ state, boot: owner }) => state === 'live' && owner === boot))
-          undo.set(this.#leases, lease.id, { ...lease, expiresAt });
       },
       lastBatch: (boot) => this.#answers.get(boot)?.batch ?? 0,
       lastAnswer: (boot) => this.#answers.get(boot)?.grants ?? [],
@@ -107,6 +104,7 @@ export class MemoryCounters implements Counters {
       isAdjusted: (id) => this.#adjusted.has(id),
       saveAdjusted: (id) => undo.set(this.#adjusted, id, true),
       // The audit is a part of the state store.
+      adjustments: () => [],
       addAudit() {},
       credit: this.#givesCredit ? this.#creditTables() : undefined,
     };

@@ -10,6 +10,10 @@ import {
   type KeyDigest,
   type KeyUse,
 } from '../../../../core/ports/entities.ts';
+import { MAX_REFUSED, type ShownBoot } from '../../../../core/ports/boots.ts';
+import type { ClaimWish } from '../../../../core/ports/claims.ts';
+import type { Boot } from '../../../../core/ports/counters.ts';
+import { MAX_EVENT_LENGTH, type OutboxEvent } from '../../../../core/ports/outbox.ts';
 import { MAX_ANSWER_LENGTH, type KeptAnswer } from '../../../../core/ports/idempotency.ts';
 
 // The bounds of the ports. Each backend checks them before it writes anything.
@@ -119,4 +123,43 @@ export function checkAnswer({ actor, key, sha256, status, body, until }: KeptAns
   checkInteger('the status of an answer', status, 100, 599);
   checkInteger('the end of an answer', until, 0);
   if (body.length > MAX_ANSWER_LENGTH) throw invalid(`an answer has at most ${MAX_ANSWER_LENGTH} characters`);
+}
+
+export function checkBoot({
+  id,
+  host,
+  version,
+  configHash,
+}: Pick<Boot, 'id' | 'host' | 'version' | 'configHash'>): void {
+  if (!/^[0-9a-f]{32}$/.test(id)) throw invalid('the id of a process is 32 hex digits');
+  if (host.length + version.length + configHash.length > 1_000)
+    throw invalid('the texts of a process have at most 1000 characters');
+}
+
+export function checkShown(boot: Boot, { configHash, version, refused }: ShownBoot): void {
+  checkBoot({ ...boot, configHash });
+  checkInteger('the version that a gateway has', version, 0);
+  if (refused) checkText('the mistake of a refused reload', refused.text, MAX_REFUSED);
+}
+
+export function checkClaim({ name, holder, text = '', ms }: ClaimWish): void {
+  checkText('the name of a claim', name, 128);
+  checkText('the holder of a claim', holder, 128);
+  if (text.length > MAX_TEXT) throw invalid(`a claim has a text of at most ${MAX_TEXT} characters`);
+  checkInteger('the time of a claim', ms, 1);
+}
+
+export function checkEvents(events: readonly OutboxEvent[]): void {
+  if (events.length > 1_000) throw invalid('a call adds at most 1000 events');
+  for (const { id, to, body } of events) {
+    checkText('the id of an event', id, 128);
+    checkText('the receiver of an event', to, 128);
+    checkText('the body of an event', body, MAX_EVENT_LENGTH);
+  }
+}
+
+export function checkTaking(to: readonly string[], most: number, ms: number): void {
+  if (to.length > 1_000) throw invalid('a call names at most 1000 receivers');
+  checkInteger('the number of events', most, 1, 100);
+  checkInteger('the time of an event', ms, 1);
 }

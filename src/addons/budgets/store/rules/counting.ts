@@ -1,5 +1,5 @@
 import type { Nano } from '../../../../core/ports/money.ts';
-import type { AuditEvent } from '../../../../core/ports/audit.ts';
+import type { AuditEvent, AuditRow } from '../../../../core/ports/audit.ts';
 import {
   auditIdOf,
   LEASE_MS,
@@ -21,7 +21,7 @@ import {
 } from '../../../../core/ports/counters.ts';
 import type { Actor } from '../../../../core/ports/entities.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
-import { checkActor, checkInteger, checkText, invalid } from './checks.ts';
+import { checkActor, checkBoot, checkInteger, checkText, invalid } from './checks.ts';
 import { answerUse, freeOf, noteUse, takenOf, tightened, withTightness, type CreditTables } from './credit.ts';
 
 /** A lease that ended, or a process without leases, is forgotten after this time: later reports of it would not be counted. */
@@ -32,7 +32,8 @@ export interface LeaseRow extends CounterRef {
   readonly boot: Boot['id'];
   readonly granted: Nano;
   readonly used: Nano;
-  readonly expiresAt: number;
+  /** When it was lost or given back; 0: it lives. */
+  readonly endedAt: number;
   readonly state: 'live' | 'lost' | 'ended';
 }
 
@@ -42,27 +43,35 @@ export interface CountingTables {
   saveCounter(row: CounterState): void;
   lease(id: LeaseId): LeaseRow | undefined;
   liveLease(boot: Boot['id'], ref: CounterRef): LeaseRow | undefined;
-  /** Living leases that ended before `now`, or of one process. */
-  reapable(now: number, boot: Boot['id'] | undefined): readonly LeaseRow[];
+  /** Living leases of processes that were not renewed since, or of one process. */
+  reapable(since: number, boot: Boot['id'] | undefined): readonly LeaseRow[];
   /** In the order of their ids. */
   lostLeases(ref: CounterRef): readonly LeaseRow[];
   newLeaseId(): LeaseId;
   saveLease(row: LeaseRow): void;
-  renew(boot: Boot['id'], expiresAt: number): void;
   /** The last batch of `take` of a process; 0: none. */
   lastBatch(boot: Boot['id']): number;
   lastAnswer(boot: Boot['id']): readonly Grant[];
   saveAnswer(boot: Boot['id'], batch: number, answer: readonly Grant[]): void;
+  /** Renews a process. One row, whatever its leases. */
   saveBoot(boot: Boot, seenAt: number): void;
+  /** Processes that were renewed since. */
   countBoots(since: number): number;
   /** Removes ended leases, lost ones without a rest, and processes without leases that are older. */
   prune(before: number): void;
   isAdjusted(id: string): boolean;
   saveAdjusted(id: string): void;
+  /** Rows of the audit of a counter's adjustments after `since`, at most `MAX_ADJUSTMENTS`. @param id `auditIdOf` */
+  adjustments(id: string, since: number): readonly AdjustmentRow[];
   addAudit(event: AuditEvent, by: Actor): void;
   /** Undefined: the backend gives no standing credit. One machine needs none. */
   readonly credit?: CreditTables | undefined;
 }
+
+export type AdjustmentRow = Pick<AuditRow, 'role' | 'before' | 'after'>;
+
+/** With so many, a counter takes no more adjustments with a limit. */
+export const MAX_ADJUSTMENTS = 2_000;
 
 /** Runs a task on the tables, in one transaction, at a time of the store's wall clock. */
 type RunCount = <Result>(now: number, task: (tables: CountingTables) => Result) => Result;
@@ -74,8 +83,7 @@ export const countingCalls = (run: RunCount) => ({
   report: (now: number, used: readonly LeaseUsage[], by: Boot) => run(now, (tables) => report(tables, used, by, now)),
   giveBack: (now: number, leases: readonly LeaseId[], by: Boot, isLast?: boolean) =>
     run(now, (tables) => giveBack(tables, { leases, by, isLast }, now)),
-  reap: (now: number, until: number, boot: Boot['id'] | undefined) =>
-    run(now, (tables) => reap(tables, { until, boot }, now)),
+  reap: (now: number, boot: Boot['id'] | undefined) => run(now, (tables) => reap(tables, now, boot)),
   adjust: (now: number, adjustment: Adjustment, by: Actor) => run(now, (tables) => adjust(tables, adjustment, by, now)),
   notify: (now: number, counter: CounterRef, bit: number) => run(now, (tables) => notify(tables, counter, bit)),
 });
@@ -119,12 +127,6 @@ function take(tables: CountingTables, { requests, by, batch, credit: use }: Take
     : requests.map((request, index) => grant(tables, request, { by, now, isCovered: covered[index]! }));
   if (!isRepeated) tables.saveAnswer(by.id, batch, grants);
   return { grants, live, ...(use && tables.credit && { credit: answerUse(tables.credit, by, { use, now }) }) };
-}
-
-function checkBoot({ id, host, version, configHash }: Boot): void {
-  if (!/^[0-9a-f]{32}$/.test(id)) throw invalid('the id of a process is 32 hex digits');
-  if (host.length + version.length + configHash.length > 1_000)
-    throw invalid('the texts of a process have at most 1000 characters');
 }
 
 function checkSize(size: number): void {
@@ -188,16 +190,15 @@ function growLease(
   ref: CounterRef,
   { by, now, lease, amount }: By & { readonly lease: LeaseRow | undefined; readonly amount: Nano },
 ): LeaseState {
-  const expiresAt = now + LEASE_MS;
   const grown: LeaseRow = lease
-    ? { ...lease, granted: Math.min(MAX_NANO, lease.granted + amount), expiresAt }
+    ? { ...lease, granted: Math.min(MAX_NANO, lease.granted + amount) }
     : {
         id: tables.newLeaseId(),
         boot: by.id,
         ...refOf(ref),
         granted: amount,
         used: 0,
-        expiresAt,
+        endedAt: 0,
         state: 'live',
       };
   return replaceLease(tables, lease, { after: grown, now });
@@ -240,14 +241,13 @@ function replaceLease(
 export const isOver =
   (before: number) =>
   (lease: LeaseRow): boolean =>
-    lease.expiresAt < before && (lease.state === 'ended' || (lease.state === 'lost' && restOf(lease) === 0));
+    lease.endedAt < before && (lease.state === 'ended' || (lease.state === 'lost' && restOf(lease) === 0));
 
 function report(tables: CountingTables, used: readonly LeaseUsage[], by: Boot, now: number): LeaseState[] {
   checkBoot(by);
   checkSize(used.length);
   for (const { usedTotal } of used) checkInteger('a used total', usedTotal, 0, MAX_NANO);
   tables.saveBoot(by, now);
-  tables.renew(by.id, now + LEASE_MS);
   return used.map(({ lease: id, usedTotal }): LeaseState => {
     const lease = tables.lease(id);
     if (lease?.boot !== by.id) return { lease: id, state: 'unknown', granted: 0, used: 0, counter: undefined };
@@ -268,21 +268,17 @@ function giveBack(
   for (const id of leases) {
     const lease = tables.lease(id);
     if (lease?.boot === by.id && lease.state !== 'ended')
-      replaceLease(tables, lease, { after: { ...lease, state: 'ended', expiresAt: now }, now });
+      replaceLease(tables, lease, { after: { ...lease, state: 'ended', endedAt: now }, now });
   }
   if (isLast) tables.credit?.saveUse(by.id, undefined);
 }
 
-function reap(
-  tables: CountingTables,
-  { until, boot }: { readonly until: number; readonly boot: Boot['id'] | undefined },
-  now: number,
-): LostLease[] {
-  const lost = tables.reapable(until, boot).map((lease) => {
-    replaceLease(tables, lease, { after: { ...lease, state: 'lost' }, now });
+function reap(tables: CountingTables, now: number, boot?: Boot['id']): LostLease[] {
+  const lost = tables.reapable(now - LEASE_MS, boot).map((lease) => {
+    replaceLease(tables, lease, { after: { ...lease, state: 'lost', endedAt: now }, now });
     return { lease: lease.id, boot: lease.boot, ...refOf(lease), rest: restOf(lease) };
   });
-  tables.prune(until - KEEP_ENDED_MS);
+  tables.prune(now - KEEP_ENDED_MS);
   return lost;
 }
 
@@ -293,12 +289,14 @@ function adjust(tables: CountingTables, adjustment: Adjustment, by: Actor, now: 
   checkInteger('an adjustment', adjustment.by, -MAX_NANO, MAX_NANO);
   const before = tables.counter(adjustment) ?? noCounter(adjustment);
   if (tables.isAdjusted(adjustment.id)) return before;
+  checkLimit(tables, adjustment, by, now);
   const changed =
     adjustment.of === 'spent'
       ? { ...before, spent: before.spent + adjustment.by }
       : writeOff(tables, before, adjustment.by);
   if (Math.abs(changed.spent) > MAX_NANO || changed.unreconciled > MAX_NANO)
     throw invalid(`the counter would leave the range up to ${MAX_NANO}`);
+  if (adjustment.dryRun) return before;
   tables.saveAdjusted(adjustment.id);
   tables.saveCounter(adjustment.by > 0 ? tightened(tables, changed, now) : changed);
   const { of, why: reason } = adjustment;
@@ -314,6 +312,22 @@ function adjust(tables: CountingTables, adjustment: Adjustment, by: Actor, now: 
     by,
   );
   return changed;
+}
+
+/** By the rows of the audit: many small adjustments are a large one. */
+function checkLimit(tables: CountingTables, adjustment: Adjustment, { role }: Actor, now: number): void {
+  const { limit, by } = adjustment;
+  if (!limit) return;
+  const rows = tables.adjustments(auditIdOf(adjustment), now - limit.ms);
+  let sum = Math.abs(by);
+  for (const row of rows) if (row.role === role) sum += Math.abs(amountIn(row.after) - amountIn(row.before));
+  if (sum > limit.most || rows.length >= MAX_ADJUSTMENTS)
+    throw new StateFailure('not_allowed', `the role ${role} may change the counter by at most ${limit.most} together`);
+}
+
+function amountIn(text: string | undefined): Nano {
+  const [amount] = Object.values(JSON.parse(text ?? '{}') as Record<string, unknown>);
+  return typeof amount === 'number' ? amount : 0;
 }
 
 /** A write-off takes what no lease explains, then the oldest lost leases, so that a late report does not take it again. */

@@ -2,7 +2,6 @@ import {
   CREDIT_PARTS,
   creditOf,
   LEASE_MS,
-  MAX_BATCH,
   type Boot,
   type CounterState,
   type CreditAnswer,
@@ -20,6 +19,9 @@ const LOOSE_SHARE = 0.7;
 const STAYS_TIGHT_MS = 60_000;
 /** Processes name periods by their own wall clocks, which may differ from the store's by a minute. */
 const CLOCKS_DIFFER_MS = 120_000;
+
+/** Changes of tightness in one answer. */
+const MAX_CHANGES = 1000;
 
 /** A process that has standing credit, may have used it, or asks for it. */
 export interface CreditBoot extends CreditUse {
@@ -142,12 +144,12 @@ export function answerUse(
   if (partsFor(credit, by, { use, now }) > before.parts) credit.lock();
   const parts = partsFor(credit, by, { use, now });
   credit.saveUse(by.id, { knows: before.knows, parts: Math.max(before.parts, parts) });
-  const changed = credit.changedAfter(use.knows, MAX_BATCH);
+  const changed = credit.changedAfter(use.knows, MAX_CHANGES);
   return {
     parts,
     changes: changed.map(({ node, period, tight }) => ({ node, period, isTight: (tight?.since ?? 0) > 0 })),
     knows: changed.at(-1)?.tight?.change ?? use.knows,
-    isWhole: changed.length < MAX_BATCH,
+    isWhole: changed.length < MAX_CHANGES,
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type EntityChange,
   type EntityKind,
   type EntityRef,
+  type Epoch,
   type KeyDigest,
   type PutChange,
   type Version,
@@ -53,6 +54,15 @@ export const placeOf = ({ kind, id }: EntityRef, field: string, version: Version
   id: `${kind}/${id}`,
   field,
   version,
+});
+
+export const epochEvent = (before: Epoch, after: Epoch, reason: string): AuditEvent => ({
+  action: after.accepted ? 'accept_rollback' : 'restore',
+  kind: 'store',
+  id: 'epoch',
+  before: JSON.stringify({ epoch: before.id }),
+  after: JSON.stringify({ epoch: after.id }),
+  reason,
 });
 
 interface EntityWrite {

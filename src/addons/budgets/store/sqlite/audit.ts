@@ -8,6 +8,7 @@ import {
 } from '../../../../core/ports/audit.ts';
 import type { Actor } from '../../../../core/ports/entities.ts';
 import { checkInteger } from '../rules/checks.ts';
+import { MAX_ADJUSTMENTS, type AdjustmentRow } from '../rules/counting.ts';
 import { announcementOf, ChainKeys, dropOf, nextRow, verifyChain, type LastRow } from '../rules/audit-chain.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import type { Database } from './database.ts';
@@ -64,6 +65,15 @@ export class SqliteAudit {
         Math.min(limit, MAX_AUDIT_ROWS),
       )
       .map(rowOf);
+  }
+
+  adjustments(id: string, since: number): AdjustmentRow[] {
+    return this.#db.all<AdjustmentRow>(
+      `SELECT role, before, after FROM audit WHERE kind = 'counter' AND id = ? AND at > ? ORDER BY seq DESC LIMIT ?`,
+      id,
+      since,
+      MAX_ADJUSTMENTS,
+    );
   }
 
   dropBefore(at: number, by: Actor, now: number): number {

@@ -4,7 +4,8 @@ import type { SqliteAudit } from './audit.ts';
 import type { Database } from './database.ts';
 
 const PIECE = 500;
-const LEASE = 'SELECT id, boot, node, period, granted, used, expires_at AS expiresAt, state FROM lease';
+// Its name is that of the first tables, whose leases had an end of their own.
+const LEASE = 'SELECT id, boot, node, period, granted, used, expires_at AS endedAt, state FROM lease';
 
 export class SqliteCounters {
   readonly calls = countingCalls((now, task) => this.#db.transaction(() => task(this.#tables(now))));
@@ -34,7 +35,8 @@ export class SqliteCounters {
       .map((row) => ({ ...row }));
   }
 
-  forget(periodStart: number): number {
+  forget(ageMs: number, now: number): number {
+    const periodStart = now - ageMs;
     return this.#db.transaction(() => {
       const removed = this.#db.run('DELETE FROM counter WHERE period > 0 AND period < ? AND leased = 0', periodStart);
       this.#db.run(
@@ -68,32 +70,31 @@ export class SqliteCounters {
       },
       isAdjusted: (id) => db.get('SELECT 1 FROM adjusted WHERE id = ?', id) !== undefined,
       saveAdjusted: (id) => db.insert('adjusted', { id }),
+      adjustments: (id, since) => this.#audit.adjustments(id, since),
       addAudit: (event, by) => this.#audit.append(event, by, now),
     };
   }
 }
 
-type LeaseTables = Pick<
-  CountingTables,
-  'lease' | 'liveLease' | 'reapable' | 'lostLeases' | 'newLeaseId' | 'saveLease' | 'renew'
->;
+type LeaseTables = Pick<CountingTables, 'lease' | 'liveLease' | 'reapable' | 'lostLeases' | 'newLeaseId' | 'saveLease'>;
 
 const leaseTables = (db: Database): LeaseTables => ({
   lease: (id) => db.get<LeaseRow>(`${LEASE} WHERE id = ?`, id),
   liveLease: (boot, { node, period }) =>
     db.get<LeaseRow>(`${LEASE} WHERE boot = ? AND node = ? AND period = ? AND state = 'live'`, boot, node, period),
-  reapable: (now, boot) =>
+  reapable: (since, boot) =>
     boot === undefined
-      ? db.all<LeaseRow>(`${LEASE} WHERE state = 'live' AND expires_at < ? ORDER BY id`, now)
+      ? db.all<LeaseRow>(
+          `${LEASE} WHERE state = 'live' AND NOT EXISTS (SELECT 1 FROM boot WHERE boot.id = lease.boot AND seen_at >= ?) ORDER BY id`,
+          since,
+        )
       : db.all<LeaseRow>(`${LEASE} WHERE state = 'live' AND boot = ? ORDER BY id`, boot),
   lostLeases: ({ node, period }) =>
     db.all<LeaseRow>(`${LEASE} WHERE node = ? AND period = ? AND state = 'lost' ORDER BY id`, node, period),
   newLeaseId: () =>
     db.get<{ value: number }>(`UPDATE sequence SET value = value + 1 WHERE name = 'lease' RETURNING value`)!.value,
-  saveLease: ({ id, boot, node, period, granted, used, expiresAt, state }) =>
-    db.put('lease', ['id'], { id, boot, node, period, granted, used, expires_at: expiresAt, state }),
-  renew: (boot, expiresAt) =>
-    void db.run(`UPDATE lease SET expires_at = ? WHERE boot = ? AND state = 'live'`, expiresAt, boot),
+  saveLease: ({ id, boot, node, period, granted, used, endedAt, state }) =>
+    db.put('lease', ['id'], { id, boot, node, period, granted, used, expires_at: endedAt, state }),
 });
 
 type BootTables = Pick<CountingTables, 'lastBatch' | 'lastAnswer' | 'saveAnswer' | 'saveBoot' | 'countBoots'>;
@@ -118,7 +119,7 @@ const bootTables = (db: Database): BootTables => ({
         batch: 0,
         answer: '[]',
       },
-      'ON CONFLICT (id) DO UPDATE SET config_hash = excluded.config_hash, seen_at = excluded.seen_at',
+      'ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at',
     ),
   countBoots: (since) =>
     db.get<{ count: number }>('SELECT count(*) AS count FROM boot WHERE seen_at > ?', since)!.count,

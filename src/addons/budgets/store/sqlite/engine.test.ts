@@ -73,7 +73,7 @@ describe('a store in a folder', () => {
     expect(calls.load(NOON, 0)).toMatchObject({ version: 1, changed: [{ id: 'search', sealed: ['webhook'] }] });
     expect(calls.unseal(NOON, { kind: 'teams', id: 'search' }, 'webhook')).toBe('canary-4711');
     expect(calls.take(NOON, [{ path, caps: [100], need: 40, want: 40 }], BOOT, 1)).toEqual(taken);
-    expect(calls.reap(NOON, Number.MAX_SAFE_INTEGER, undefined)).toMatchObject([{ rest: 40 }]);
+    expect(calls.reap(Number.MAX_SAFE_INTEGER, undefined)).toMatchObject([{ rest: 40 }]);
     expect(calls.append(NOON, [rowOf(1, { nano: 7, model: 'm' })])).toBe(0);
     expect(calls.rollups(NOON, { from: NOON, to: NOON + 1, by: ['model'], step: 'hour' })).toMatchObject([
       { nano: 7, names: { model: 'm' } },

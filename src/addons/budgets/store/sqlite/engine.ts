@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditEvent } from '../../../../core/ports/audit.ts';
 import type { CounterRef } from '../../../../core/ports/counters.ts';
-import type { Actor, EntityChange, EntityRef, KeyUse, Version } from '../../../../core/ports/entities.ts';
+import type { Actor, Entities, EntityChange, EntityRef, KeyUse, Version } from '../../../../core/ports/entities.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import { MAX_ANSWERS, type KeptAnswer } from '../../../../core/ports/idempotency.ts';
 import type { LedgerRow } from '../../../../core/ports/ledger.ts';
@@ -10,6 +10,9 @@ import { checkAnswer } from '../rules/checks.ts';
 import { rowsOfText } from '../rules/row-cells.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import { SqliteAudit } from './audit.ts';
+import { bootCalls } from './boots.ts';
+import { claimCalls } from './claims.ts';
+import { outboxCalls } from './outbox.ts';
 import { SqliteCounters } from './counters.ts';
 import { Database } from './database.ts';
 import { SqliteEntities } from './entities.ts';
@@ -104,7 +107,8 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
   return {
     ...readCallsOf({ audit, ledger }),
     useKeys: (now: number) => entities.useKeys(now),
-    load: (_now: number, since: Version) => entities.load(since),
+    load: (now: number, since: Version) => entities.load(since, now),
+    begin: (now: number, epoch: Parameters<Entities['begin']>[0], by: Actor) => entities.begin(epoch, by, now),
     write: (now: number, changes: readonly EntityChange[], by: Actor) => entities.write(changes, by, now),
     unseal: (_now: number, ref: EntityRef, field: string) => entities.unseal(ref, field),
     seen: (_now: number, uses: readonly KeyUse[]) => entities.seen(uses),
@@ -112,7 +116,10 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
     ...counters.calls,
     read: (_now: number, refs: readonly CounterRef[]) => counters.read(refs),
     countersAfter: (_now: number, last: CounterRef | undefined) => counters.after(last),
-    forget: (_now: number, periodStart: number) => counters.forget(periodStart),
+    forget: (now: number, ageMs: number) => counters.forget(ageMs, now),
+    ...bootCalls(db),
+    ...claimCalls(db),
+    ...outboxCalls(db),
     /** @param rows as `rowsAsText` writes them, or in the same thread as they are */
     append: (_now: number, rows: string | readonly LedgerRow[]) =>
       ledger.append(typeof rows === 'string' ? rowsOfText(rows) : rows),
@@ -153,7 +160,8 @@ class SqliteIdempotency {
       this.#db.insert('idem', { actor, key, sha256, status, body, until }, 'ON CONFLICT DO NOTHING');
       this.#db.run(
         `DELETE FROM idem WHERE rowid IN
-         (SELECT rowid FROM idem ORDER BY until, rowid LIMIT max(0, (SELECT count(*) FROM idem) - ?))`,
+         (SELECT rowid FROM idem WHERE actor = ?1 ORDER BY until, rowid LIMIT max(0, (SELECT count(*) FROM idem WHERE actor = ?1) - ?2))`,
+        actor,
         MAX_ANSWERS,
       );
     });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   DIGEST_KINDS,
   type Actor,
@@ -7,14 +8,22 @@ import {
   type EntityDoc,
   type EntityKind,
   type EntityRef,
+  type Epoch,
   type KeyDigest,
   type KeyUse,
   type Loaded,
   type Version,
 } from '../../../../core/ports/entities.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
-import { checkKeyUses } from '../rules/checks.ts';
-import { placeOf, writeEntities, type EntityRow, type EntityTables, type SealedField } from '../rules/entity-writes.ts';
+import { checkActor, checkKeyUses } from '../rules/checks.ts';
+import {
+  epochEvent,
+  placeOf,
+  writeEntities,
+  type EntityRow,
+  type EntityTables,
+  type SealedField,
+} from '../rules/entity-writes.ts';
 import type { KeyEncryptionKeys, SealedPlace } from '../rules/sealing.ts';
 import type { SqliteAudit } from './audit.ts';
 import type { Database } from './database.ts';
@@ -37,7 +46,7 @@ export class SqliteEntities {
     this.#keys = keys;
   }
 
-  load(since: Version): Loaded {
+  load(since: Version, now: number): Loaded {
     const rows = this.#db.all<EntityRow>(`${ENTITY} WHERE version > ? ORDER BY kind, id`, since);
     const digests = Map.groupBy(
       DIGEST_KINDS.flatMap((kind) =>
@@ -58,6 +67,8 @@ export class SqliteEntities {
     );
     return {
       version: this.#version(),
+      epoch: this.#epoch(),
+      at: now,
       changed: rows
         .filter(({ gone }) => gone === 0)
         .map((row) => entityOf(row, digests.get(nameOf(row)), sealed.get(nameOf(row)))),
@@ -67,6 +78,25 @@ export class SqliteEntities {
 
   write(changes: readonly EntityChange[], by: Actor, now: number): Version {
     return this.#db.transaction(() => writeEntities(this.#tables(now), { changes, by, now, keys: this.#keys }));
+  }
+
+  begin({ accepted, reason }: { readonly accepted: boolean; readonly reason: string }, by: Actor, now: number): Epoch {
+    checkActor(by);
+    return this.#db.transaction(() => {
+      const before = this.#epoch();
+      const epoch: Epoch = { id: randomBytes(16).toString('hex'), at: Math.max(now, before.at + 1), accepted };
+      this.#db.run('DELETE FROM epoch');
+      this.#db.insert('epoch', { id: epoch.id, at: epoch.at, accepted: Number(accepted) });
+      this.#audit.append(epochEvent(before, epoch, reason), by, now);
+      return epoch;
+    });
+  }
+
+  #epoch(): Epoch {
+    const { id, at, accepted } = this.#db.get<{ id: string; at: number; accepted: number }>(
+      'SELECT id, at, accepted FROM epoch',
+    )!;
+    return { id, at, accepted: accepted === 1 };
   }
 
   unseal(ref: EntityRef, field: string): string {

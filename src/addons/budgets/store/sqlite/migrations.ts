@@ -65,6 +65,23 @@ export const MIGRATIONS: readonly Migration[] = [
         until INTEGER NOT NULL, PRIMARY KEY (actor, key)) STRICT;
       CREATE INDEX idem_until ON idem (until);`,
   },
+  {
+    number: 3,
+    name: 'epochs, what gateways show of themselves, claims and the outbox',
+    sql: `
+      CREATE TABLE epoch (id TEXT PRIMARY KEY, at INTEGER NOT NULL, accepted INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+      INSERT INTO epoch VALUES (lower(hex(randomblob(16))), 1, 0);
+      ALTER TABLE boot ADD COLUMN shown_at INTEGER NOT NULL DEFAULT 0;
+      ALTER TABLE boot ADD COLUMN shown_version INTEGER NOT NULL DEFAULT 0;
+      ALTER TABLE boot ADD COLUMN refused TEXT;
+      CREATE TABLE claim (
+        name TEXT PRIMARY KEY, holder TEXT NOT NULL, text TEXT NOT NULL, until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+      CREATE INDEX claim_until ON claim (until);
+      CREATE TABLE outbox (
+        number INTEGER PRIMARY KEY, id TEXT NOT NULL, receiver TEXT NOT NULL, body TEXT NOT NULL, tries INTEGER NOT NULL,
+        due INTEGER NOT NULL, UNIQUE (id, receiver)) STRICT;
+      CREATE INDEX outbox_due ON outbox (receiver, due);`,
+  },
 ];
 
 const checksum = ({ sql }: Migration): string => createHash('sha256').update(sql).digest('hex');

@@ -2,18 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Clock, Secret } from '../../../../plugin/index.ts';
+import type { Clock } from '../../../../plugin/index.ts';
+import type { StateStoreSettings } from '../../../../../schemas/types.generated.ts';
+import type { DriverTools } from '../../../../core/ports/store-driver.ts';
 import type { StateStore } from '../../../../core/ports/store.ts';
 import { Engine } from './engine.ts';
 import { storeOver } from './state-store.ts';
 
 /** A store in the thread of the test, for a clock of the test's own: its answers need no more than `clock.advance(0)`. */
-export async function openInSameThread(
-  { folder, encryptionKeys }: { readonly folder: string; readonly encryptionKeys?: Secret | undefined },
-  clock: Clock,
-): Promise<StateStore> {
-  return storeIn(folder, encryptionKeys?.reveal() ?? '', clock);
-}
+export const openInSameThread = async (
+  { dir = '' }: StateStoreSettings,
+  { keys, clock }: DriverTools,
+): Promise<StateStore> => storeIn(dir, keys, clock);
 
 /** The same in a new folder, until the test ends. */
 export function sameThreadStore(clock: Clock): StateStore {

@@ -7,28 +7,39 @@ import { rowsAsText } from '../rules/row-cells.ts';
 import type { StateStore } from '../../../../core/ports/store.ts';
 import type { EngineOptions } from './engine.ts';
 import type { LedgerPlace } from './ledger.ts';
-import { StateFailure } from '../../../../core/ports/failures.ts';
-import type { ReadCalls } from './store-reader.ts';
-import { StoreThread, type CallArguments, type Later } from './store-thread.ts';
+import { HealingThread } from './healing-thread.ts';
+import { StoreThread } from './store-thread.ts';
 
-/** Opens a store in a folder: a thread of its own, which is the folder's only owner, and another one for long reads. */
+/**
+ * Opens a store in a folder: a thread of its own, which is the folder's only owner, and another one for long reads, which leases and
+ * writes need not wait for. Most gateways never read: the first read begins it. `load`, by which the process looks after its store, heals it.
+ */
 export async function openSqliteStore(
   options: Omit<EngineOptions, 'now' | 'onlyReads'>,
   clock: Clock,
 ): Promise<StateStore> {
   const all = { ...options, now: clock.wall() };
-  const thread = await StoreThread.open(all, clock);
-  const reader = new ReadingThread(all, clock);
+  const open = (): Promise<StoreThread> => StoreThread.open({ ...all, now: clock.wall() }, clock);
+  const reader = new HealingThread({
+    open: () => StoreThread.open({ ...all, onlyReads: true }, clock),
+    heals: () => true,
+  });
+  const first = await open();
+  const again = (): Promise<StoreThread> => {
+    // The files may be others than before.
+    reader.renew();
+    return open();
+  };
+  const thread = new HealingThread({ open: again, heals: (call) => call === 'load' }, first);
   return storeOver(thread, reader, async () => {
     await reader.close();
     await thread.close();
   });
 }
 
-type Calls = Pick<StoreThread, 'call'>;
-type Reads = Pick<ReadingThread, 'call'>;
+type Calls = Pick<HealingThread, 'call'>;
 
-export function storeOver(thread: Calls, reader: Reads, close: () => Promise<void>): StateStore {
+export function storeOver(thread: Calls, reader: Calls, close: () => Promise<void>): StateStore {
   return {
     entities: entitiesOf(thread),
     counters: countersOf(thread),
@@ -37,6 +48,23 @@ export function storeOver(thread: Calls, reader: Reads, close: () => Promise<voi
     idempotency: {
       find: (actor, key) => thread.call('findAnswer', actor, key),
       keep: (answer) => thread.call('keepAnswer', answer),
+    },
+    boots: {
+      seen: (boot, shown) => thread.call('seenBoot', boot, shown),
+      live: () => thread.call('liveBoots'),
+      ended: (boot) => thread.call('endBoot', boot),
+    },
+    claims: {
+      take: (wish) => thread.call('takeClaim', wish),
+      find: (name) => thread.call('findClaim', name),
+      end: (name, holder) => thread.call('endClaim', name, holder),
+    },
+    outbox: {
+      add: (events) => thread.call('addEvents', events),
+      take: (to, most, ms) => thread.call('takeEvents', to, most, ms),
+      done: (events) => thread.call('endEvents', events),
+      again: (event, ms) => thread.call('eventAgain', event, ms),
+      waiting: async () => new Map(await thread.call('eventsWaiting')),
     },
     backup: (folder) => thread.call('backup', folder),
     close,
@@ -53,6 +81,7 @@ function entitiesOf(thread: Calls): Entities {
       for (const watcher of watchers) watcher(version);
       return version;
     },
+    begin: (epoch, by) => thread.call('begin', epoch, by),
     unseal: (ref, field) => thread.call('unseal', ref, field),
     watch(hint) {
       watchers.add(hint);
@@ -67,12 +96,12 @@ const countersOf = (thread: Calls): Counters => ({
   take: (requests, by, batch) => thread.call('take', requests, by, batch),
   report: (used, by) => thread.call('report', used, by),
   giveBack: (leases, by) => thread.call('giveBack', leases, by),
-  reap: (now, boot) => thread.call('reap', now, boot),
+  reap: (boot) => thread.call('reap', boot),
   adjust: (adjustment, by) => thread.call('adjust', adjustment, by),
   read: (counters) => thread.call('read', counters),
   notify: (counter, bit) => thread.call('notify', counter, bit),
   all: () => allCounters(thread),
-  forget: (periodStart) => thread.call('forget', periodStart),
+  forget: (ageMs) => thread.call('forget', ageMs),
 });
 
 async function* allCounters(thread: Calls): AsyncIterable<readonly CounterState[]> {
@@ -85,7 +114,7 @@ async function* allCounters(thread: Calls): AsyncIterable<readonly CounterState[
   }
 }
 
-const ledgerOf = (thread: Calls, reader: Reads): Ledger => ({
+const ledgerOf = (thread: Calls, reader: Calls): Ledger => ({
   append: (rows) => thread.call('append', rowsAsText(rows)),
   rollups: (query) => reader.call('rollups', query),
   rows: (query) => rowsOf(reader, query),
@@ -95,7 +124,7 @@ const ledgerOf = (thread: Calls, reader: Reads): Ledger => ({
   days: () => thread.call('days'),
 });
 
-async function* rowsOf(reader: Reads, query: LedgerQuery): AsyncIterable<readonly LedgerRow[]> {
+async function* rowsOf(reader: Calls, query: LedgerQuery): AsyncIterable<readonly LedgerRow[]> {
   let place: LedgerPlace | undefined;
   do {
     const { rows, next } = await reader.call('rowsAfter', query, place);
@@ -104,42 +133,9 @@ async function* rowsOf(reader: Reads, query: LedgerQuery): AsyncIterable<readonl
   } while (place);
 }
 
-const auditOf = (thread: Calls, reader: Reads): Audit => ({
+const auditOf = (thread: Calls, reader: Calls): Audit => ({
   add: (event, by) => thread.call('addAudit', event, by),
   rows: (query) => reader.call('auditRows', query),
   verify: (known) => reader.call('verifyAudit', known),
   dropBefore: (at, by) => thread.call('dropAudit', at, by),
 });
-
-/** A second thread for long reads, which leases and writes need not wait for. Most gateways never read: the first read begins it. */
-class ReadingThread {
-  readonly #options: EngineOptions;
-  readonly #clock: Clock;
-  #thread: Promise<StoreThread> | undefined;
-  #isClosed = false;
-
-  /** @param options of the first thread, which is open */
-  constructor(options: EngineOptions, clock: Clock) {
-    this.#options = options;
-    this.#clock = clock;
-  }
-
-  async call<Call extends keyof ReadCalls>(name: Call, ...args: CallArguments<Call>): Later<Call> {
-    if (this.#isClosed) throw new StateFailure('unavailable', 'the store is closed');
-    this.#thread ??= this.#open();
-    return (await this.#thread).call(name, ...args);
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    const thread = await this.#thread?.catch(() => undefined);
-    await thread?.close();
-  }
-
-  /** The next read tries again after a failure. */
-  #open(): Promise<StoreThread> {
-    const opening = StoreThread.open({ ...this.#options, onlyReads: true }, this.#clock);
-    opening.catch(() => (this.#thread = undefined));
-    return opening;
-  }
-}

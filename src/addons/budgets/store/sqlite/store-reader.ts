@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditQuery, AuditVerdict, KnownRow } from '../../../../core/ports/audit.ts';
-import type { CounterState } from '../../../../core/ports/counters.ts';
+import type { CounterRef, CounterState } from '../../../../core/ports/counters.ts';
 import type { Loaded } from '../../../../core/ports/entities.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
+import type { StoreForReading } from '../../../../core/ports/store-driver.ts';
 import { PIECE } from '../rules/rollup-cells.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import type { LedgerQuery, LedgerRow, RollupQuery, RollupRow } from '../../../../core/ports/ledger.ts';
@@ -35,13 +36,12 @@ export class StoreReader {
       );
   }
 
-  load(): Loaded {
-    return new SqliteEntities(this.#db, new SqliteAudit(this.#db), KeyEncryptionKeys.none()).load(0);
+  load(now = Date.now()): Loaded {
+    return new SqliteEntities(this.#db, new SqliteAudit(this.#db), KeyEncryptionKeys.none()).load(0, now);
   }
 
-  *counters(): Iterable<CounterState> {
-    const counters = new SqliteCounters(this.#db, new SqliteAudit(this.#db));
-    for (let piece = counters.after(undefined); piece.length > 0; piece = counters.after(piece.at(-1))) yield* piece;
+  countersAfter(last: CounterRef | undefined): readonly CounterState[] {
+    return new SqliteCounters(this.#db, new SqliteAudit(this.#db)).after(last);
   }
 
   rollups(query: RollupQuery): readonly RollupRow[] {
@@ -70,6 +70,29 @@ export class StoreReader {
     this.#ledger?.close();
     this.#db.close();
   }
+}
+
+/** The reads of a command. @param keys text of `KeyEncryptionKeys` */
+export function readStore(folder: string, keys: string): StoreForReading {
+  const store = new StoreReader(folder);
+  const ring = KeyEncryptionKeys.parse(keys);
+  return {
+    entities: { load: async () => store.load() },
+    counters: {
+      async *all() {
+        for (let piece = store.countersAfter(undefined); piece.length > 0; piece = store.countersAfter(piece.at(-1)))
+          yield piece;
+      },
+    },
+    ledger: {
+      rollups: async (query) => store.rollups(query),
+      async *rows(query) {
+        yield* store.ledgerRows(query);
+      },
+    },
+    audit: { verify: async (known) => store.verifyAudit(ring, known) },
+    close: async () => store.close(),
+  };
 }
 
 /** Reads whose time grows with what the store has: hundreds of milliseconds for the sums of 300,000 rows (measured), and without a bound. */

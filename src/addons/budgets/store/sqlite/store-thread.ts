@@ -6,6 +6,8 @@ import type { EngineCalls, EngineOptions } from './engine.ts';
 import type { StoreAnswer, StoreCall } from './thread.ts';
 
 const THREAD = moduleFile('src/addons/budgets/store/sqlite/thread');
+/** Limit of the end of a thread that does not answer: a system call that hangs holds it up. */
+const END_MS = 2_000;
 /** Limit of an answer: a disk that hangs must not hold its callers. */
 const LIMIT_MS = 10_000;
 /** The same for calls that read or copy the whole store. */
@@ -40,6 +42,7 @@ export class StoreThread {
   readonly #ended = Promise.withResolvers<void>();
   #last = 0;
   #closed: StateFailure | undefined;
+  #closing: Promise<void> | undefined;
 
   private constructor(worker: Worker, clock: Clock) {
     this.#worker = worker;
@@ -74,16 +77,29 @@ export class StoreThread {
     return this.#send(name, [this.#clock.wall(), ...args]) as Later<Call>;
   }
 
-  async close(): Promise<void> {
+  /** Nothing is asked any more. */
+  get hasEnded(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  /** Resolves when the thread has ended, or does not end. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
     if (this.#closed) return;
     const closing = this.#send('close', []);
     this.#closed = new StateFailure('unavailable', 'the store is closed');
     // Confirmed calls are committed: ending a thread that hangs loses none of them.
-    await closing.catch(() => this.#worker.terminate());
+    await closing.catch(() => void this.#worker.terminate());
     // The last answer took the reference to the worker away. Without one, a process with nothing else to do would exit before the
     // caller continues.
     this.#worker.ref();
+    const stopTimer = this.#clock.after(END_MS, () => this.#ended.resolve());
     await this.#ended.promise;
+    stopTimer();
+    this.#worker.unref();
   }
 
   #send(name: StoreCall['name'], args: readonly unknown[]): Promise<unknown> {

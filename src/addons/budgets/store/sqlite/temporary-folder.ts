@@ -1,0 +1,25 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StateFailure } from '../../../../core/ports/failures.ts';
+import { messageOf } from '../../../../core/kernel/outside/thrown.ts';
+
+interface TemporaryFolder {
+  readonly path: string;
+  /** Removes the folder and what is in it. May be called again. */
+  remove(): void;
+}
+
+/** Makes a folder that only this user can read. It is gone when the process exits, unless the process is killed. Throws `StateFailure`. */
+export function makeTemporaryFolder(): TemporaryFolder {
+  let path: string;
+  try {
+    path = mkdtempSync(join(tmpdir(), 'gatehouse-state-'));
+  } catch (error) {
+    throw new StateFailure('unavailable', `no temporary folder for the store: ${messageOf(error)}`, { cause: error });
+  }
+  // At an exit the thread of the store may still write.
+  const remove = (): void => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+  process.once('exit', remove);
+  return { path, remove: () => (process.off('exit', remove), remove()) };
+}

@@ -1,0 +1,36 @@
+/**
+ * Names that one holder has for a time, by the store's clock: the tasks that one gateway does for all, calls under way, sessions.
+ *
+ * Every method rejects with `StateFailure`: `unavailable`, `invalid`, `full`.
+ */
+export interface Claims {
+  /**
+   * Claims a name that nobody has, whose time has ended, or that the holder has already; then its text and its time are the new ones.
+   * Returns the claim that is in force now, perhaps that of another holder.
+   */
+  take(wish: ClaimWish): Promise<Claim>;
+  /** Undefined: nobody has the name, or its time has ended. */
+  find(name: string): Promise<Claim | undefined>;
+  /** Frees a name. @param holder only if it has the name; undefined: whoever has it */
+  end(name: string, holder?: string): Promise<void>;
+}
+
+/** Most claims of a store. Those whose time has ended make room. */
+export const MAX_CLAIMS = 20_000;
+
+export interface ClaimWish {
+  /** 1 to 128 characters. */
+  readonly name: string;
+  /** 1 to 128 characters. */
+  readonly holder: string;
+  /** At most 1,000 characters, without secrets. */
+  readonly text?: string;
+  readonly ms: number;
+}
+
+export interface Claim {
+  readonly holder: string;
+  readonly text: string;
+  /** Milliseconds since 1970, of the store. */
+  readonly until: number;
+}
