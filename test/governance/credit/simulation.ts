@@ -52,10 +52,17 @@ export class Simulation {
   readonly #latency: () => number;
   /** Caps by which replicas may have asked, with the time until which they may. The last one is in force. */
   readonly #caps: { readonly cap: number; until: number }[];
+  /** The cap that each replica knows, by its index. */
+  readonly #known = new Map<Replica, number>();
   readonly #admitsWhileDown: boolean;
   readonly #isFailing: boolean;
-  readonly #underEstimated: number;
+  readonly #isCalm: boolean;
+  #underEstimated: number;
   readonly #unit: number;
+  /** Caps by which replicas were asking, with the time until which their questions may be under way. */
+  #asked: readonly { readonly cap: number; readonly until: number }[] = [];
+  /** The highest of them at the last check. */
+  #before = 0;
   /** What may be spent: the cap, or what was spent, leased and on credit when the last replica learned of a lower one. */
   #floor: number;
   /** Percent of the requests. */
@@ -81,8 +88,12 @@ export class Simulation {
     const slowest = below(5) === 0 ? 900 : 30;
     this.#latency = () => below(slowest);
     this.#underEstimated = below(4) === 0 ? 0 : 5 + below(86);
-    this.#admitsWhileDown = below(8) === 0;
-    this.#isFailing = below(5) === 0;
+    // In one of three no disk is lost, the cap and the store stay, and only the last requests cost more than their reserve: what is spent can
+    // reach the bound.
+    this.#isCalm = seed % 3 === 0;
+    if (this.#isCalm) this.#underEstimated = 0;
+    this.#admitsWhileDown = !this.#isCalm && below(8) === 0;
+    this.#isFailing = !this.#isCalm && below(5) === 0;
     for (let count = 0; count < replicas; count++) this.#start();
   }
 
@@ -107,6 +118,7 @@ export class Simulation {
     for (const replica of this.#running) replica.settleAll();
     while (this.#dead.length > 0) await this.#replay();
     await this.#pass(13_000);
+    if (this.#isCalm) this.#underEstimated = 100;
     await this.#fill();
     const { charged, excess, whileDown } = this.#sums();
     return {
@@ -126,12 +138,14 @@ export class Simulation {
 
   /** Requests that are all in flight, of ever smaller sizes, until not even the smallest fits. */
   async #fill(): Promise<void> {
-    for (let size = this.#unit * 8; size >= 1; size = Math.floor(size / 4))
-      for (let round = 0; round < 5; round++) {
+    for (let size = this.#unit * 8; size >= 1; size = size > 1 ? Math.ceil(size / 4) : 0)
+      for (let idle = 0; idle < 4;) {
+        const before = this.#sent;
         for (const replica of this.#running)
           this.#send(replica, { reserve: size, cost: this.#underEstimated > 0 ? size * 2 : size });
-        await this.#pass(120);
+        await this.#pass(size > this.#unit ? 500 : 120);
         await this.#check();
+        idle = this.#sent > before ? 0 : idle + 1;
       }
   }
 
@@ -148,6 +162,32 @@ export class Simulation {
       this.#running[0]!.settleAll();
     }
     await this.#pass(this.#below(3000));
+    await this.#rush();
+  }
+
+  /** Every replica uses its whole credit, and some crash or are cut off. Then one asks for all that the store may still have. */
+  async #rush(): Promise<void> {
+    const size = Math.max(1, Math.floor(this.#unit * 0.9));
+    for (const replica of [...this.#running]) {
+      for (let at = 0; at < 24; at++) this.#send(replica, { reserve: size, cost: size });
+      for (let at = 0; at < 4; at++) this.#send(replica, { reserve: Math.ceil(size / 8), cost: Math.ceil(size / 8) });
+      const fate = this.#below(12);
+      if (fate === 0 && this.#running.length > 2) this.#crash(replica);
+      if (fate === 1) replica.line.broken = true;
+    }
+    await this.#check();
+    if (this.#below(3) === 0) await this.#pass(this.#below(12_000));
+    const asking = this.#running.find(({ line }) => !line.broken);
+    for (const share of asking ? [1, 0.9, 0.8, 0.7, 0.55, 0.4, 0.25, 0.12] : []) {
+      const [counter] = await this.#store.counters.read([{ node: budgetOf(1).id, period: 0 }]);
+      const reserve = Math.floor((this.#cap - takenOf(counter!)) * share);
+      const before = this.#sent;
+      for (let round = 0; round < 2 && reserve > 0 && this.#sent === before; round++) {
+        this.#send(asking!, { reserve, cost: reserve });
+        await this.#pass(70);
+        await this.#check();
+      }
+    }
   }
 
   async #step(): Promise<void> {
@@ -165,8 +205,9 @@ export class Simulation {
     else if (act < 92) await this.#replay();
     else if (act < 94) await this.#stop(replica);
     else if (act < 96) this.#running.length < 30 && this.#start();
-    else if (act < 97) this.#changeCap();
+    else if (act < 97 && !this.#isCalm) this.#changeCap();
     else if (act < 98 && this.#isFailing) await this.#failOver();
+    else if (act < 99) await this.#rush();
     else await this.#pass(below(300));
   }
 
@@ -180,6 +221,7 @@ export class Simulation {
     });
     this.#all.push(replica);
     this.#running.push(replica);
+    this.#known.set(replica, this.#caps.length - 1);
   }
 
   #burst(replica: Replica, count: number): void {
@@ -219,11 +261,12 @@ export class Simulation {
 
   /** What was in flight is charged all the same. */
   #crash(replica: Replica): void {
+    if (this.#isCalm) replica.settleAll();
     replica.line.dead = true;
     this.#crashes += 1;
     this.#remove(replica);
     // The disk of some is lost.
-    if (this.#below(4) > 0) this.#dead.push(replica);
+    if (this.#isCalm || this.#below(4) > 0) this.#dead.push(replica);
   }
 
   async #replay(): Promise<void> {
@@ -250,9 +293,8 @@ export class Simulation {
   }
 
   /** Replicas learn of a new cap one after the other, and not while they are cut off. */
-  readonly #known = new Map<Replica, number>();
   #capOf(replica: Replica): number {
-    const index = this.#known.get(replica) ?? this.#caps.length - 1;
+    const index = this.#known.get(replica)!;
     const learns = !replica.line.broken && (this.#below(3) === 0 || this.#caps[index]!.until < this.#clock.now());
     const next = learns ? this.#caps.length - 1 : index;
     this.#known.set(replica, next);
@@ -275,18 +317,14 @@ export class Simulation {
   }
 
   /** The highest cap by which some replica may be asking now. */
-  readonly #asked: { cap: number; until: number }[] = [];
   #inForce(): number {
     const now = this.#clock.now();
-    const caps = new Set(
-      this.#running.map((replica) => this.#caps[this.#known.get(replica) ?? this.#caps.length - 1]!.cap),
-    );
-    for (const cap of caps) this.#asked.push({ cap, until: now + ASKED_MS });
-    this.#asked.splice(0, this.#asked.length, ...this.#asked.filter(({ until }) => until >= now));
+    const caps = new Set(this.#running.map((replica) => this.#caps[this.#known.get(replica)!]!.cap));
+    const asking = [...caps].map((cap) => ({ cap, until: now + ASKED_MS }));
+    this.#asked = [...this.#asked.filter(({ cap, until }) => until >= now && !caps.has(cap)), ...asking];
     return Math.max(this.#cap, ...this.#asked.map(({ cap }) => cap));
   }
 
-  #before = 0;
   async #check(): Promise<void> {
     const inForce = this.#inForce();
     const { charged, excess, whileDown } = this.#sums();

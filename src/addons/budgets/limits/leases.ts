@@ -41,6 +41,8 @@ interface Slice {
   reported: number;
   /** `used` when the last report left. */
   usedBefore: number;
+  /** `used` and `held` at the last reserve. Costs beyond their reserves come on top, and later reserves have to make up for them. */
+  level: number;
   readonly pace: Pace;
   /** Reports since the account was used. */
   idle: number;
@@ -121,6 +123,7 @@ export class Leases implements AccountRules, RoomSource {
       lease: 0,
       reported: 0,
       usedBefore: 0,
+      level: 0,
       pace: new Pace(),
       idle: 0,
       grant: 0,
@@ -145,14 +148,16 @@ export class Leases implements AccountRules, RoomSource {
 
   low(account: Account, need: number): void {
     const slice = this.#slices.get(account);
-    if (!slice || account.retired) return;
+    if (!slice) return;
+    slice.level = account.used + account.held;
+    if (account.retired) return;
     const { room, free, budget } = account;
     if (room >= need && room >= slice.grant / 2) return;
     const now = this.#options.clock.now();
     if (now < (this.#failedUntil ?? 0)) return;
     // If the store had no room to grant, later requests do not repeat the question before `askAgainAt`.
     if (now < slice.askAgainAt && budget.hard && need > room + free) return;
-    this.#want(account, need);
+    this.#want(account, slice, need);
     const credit = this.credit(account, need);
     // All questions of a second are one call, unless a request may have to wait for it.
     if (credit === 0 || need > room + credit) this.#runUrgent();
@@ -169,7 +174,7 @@ export class Leases implements AccountRules, RoomSource {
     const isFull = need > room + free;
     const isFresh = isFleet ? since !== undefined && slice.askedAt >= since : now < slice.askAgainAt;
     if (isFull && isFresh) return false;
-    this.#want(account, need);
+    this.#want(account, slice, need);
     if (isFull && isFleet) this.#runAt(slice.answeredAt + AGAIN_FULL_MS);
     else this.#runUrgent();
     return true;
@@ -179,8 +184,8 @@ export class Leases implements AccountRules, RoomSource {
     return this.#credit.of(account, need);
   }
 
-  #want(account: Account, need: number): void {
-    const least = Math.max(1, need - Math.max(0, account.room));
+  #want(account: Account, slice: Slice, need: number): void {
+    const least = Math.max(1, need - account.room - onCredit(account, slice));
     const wanted = this.#wanted.get(account);
     if (!wanted) this.#wanted.set(account, { least, sum: least });
     else {
@@ -329,17 +334,15 @@ export class Leases implements AccountRules, RoomSource {
   /** Amounts on credit, and those that were admitted without a lease while the store was away, get leases with the next report. */
   #wantCovers(): void {
     for (const [account, slice] of this.#slices) {
-      if (account.room >= 0 || slice.isReplaced || this.#wanted.has(account)) continue;
-      if (slice.lease === 0 || (this.#credit.isGiven && account.budget.hard)) this.#wanted.set(account, NOTHING_MORE);
+      if (slice.isReplaced || this.#wanted.has(account)) continue;
+      const isCredit = this.#credit.isGiven && account.budget.hard && onCredit(account, slice) > 0;
+      if (isCredit || (slice.lease === 0 && account.used > 0)) this.#wanted.set(account, NOTHING_MORE);
     }
   }
 
   *#uncovered(covered: ReadonlySet<Account>): Generator<UncoveredAccount> {
-    for (const [account, { isReplaced, reported }] of this.#slices) {
-      const { used, held, limit, room } = account;
-      if (isReplaced) yield { account, uncovered: used + held - Math.max(limit, reported) };
-      else if (room < 0 && !covered.has(account)) yield { account, uncovered: -room };
-    }
+    for (const [account, slice] of this.#slices)
+      if (slice.isReplaced || !covered.has(account)) yield { account, uncovered: onCredit(account, slice) };
   }
 
   /** A lost answer would leave its grant unused: the same batch again returns the same answer. */
@@ -360,13 +363,16 @@ export class Leases implements AccountRules, RoomSource {
   }
 
   #askOf(account: Account, { least, sum }: { readonly least: number; readonly sum: number }) {
-    const { budget, free, used, held } = account;
+    const { budget, free, limit } = account;
     const need = Math.min(MAX_NANO, Math.ceil(least));
-    const { lease, pace } = this.#slices.get(account)!;
+    const slice = this.#slices.get(account)!;
+    const { lease, pace } = slice;
     const { isSlow } = this.#answerTime;
     const want =
       need === 0 ? 0 : wantOf({ free, live: this.#live, need, sum, ahead: pace.ahead, hard: budget.hard, isSlow });
-    const covers = [{ lease, total: Math.min(MAX_NANO, Math.ceil(used + held)) }];
+    // Without a lease nothing can be reported.
+    const total = Math.max(limit + onCredit(account, slice), lease === 0 && account.used > 0 ? 1 : 0);
+    const covers = [{ lease, total: Math.min(MAX_NANO, Math.ceil(total)) }];
     return { path: [refOf(account)], caps: [budget.hard ? budget.amount : undefined], covers, need, want };
   }
 
@@ -520,6 +526,11 @@ export class Leases implements AccountRules, RoomSource {
       this.#slices.delete(account);
     }
   }
+}
+
+/** The amount that was reserved beyond the lease, as far as it is still used or held. Of a lease that has ended, beyond what is reported on it, too. */
+function onCredit({ used, held, limit }: Account, { level, isReplaced, reported }: Slice): number {
+  return Math.max(0, Math.min(level, used + held) - (isReplaced ? Math.max(limit, reported) : limit));
 }
 
 const NOTHING_MORE = { least: 0, sum: 0 };

@@ -106,7 +106,11 @@ export class Reservations {
     if (!held) return { why: 'unavailable', account: undefined, amount: 0 };
     const short = this.#short(held.accounts, by, {});
     if (short) return short;
-    for (const account of held.accounts) account.held += amountIn(by, account.budget);
+    for (const account of held.accounts) {
+      const amount = amountIn(by, account.budget);
+      account.held += amount;
+      this.#source.low(account, amount);
+    }
     held.usd += by.usd;
     held.tokens += by.tokens;
     return undefined;
