@@ -113,6 +113,12 @@ export class Replica {
     this.#reservations.settle(hold, { usd: sent.cost, tokens: 0 });
   }
 
+  /** Nothing was sent: the requests in flight cost nothing. */
+  release(): void {
+    for (const hold of this.inFlight.keys()) this.#reservations.release(hold);
+    this.inFlight.clear();
+  }
+
   settleAll(): void {
     for (const hold of this.inFlight.keys()) this.settle(hold);
   }
@@ -143,7 +149,7 @@ export class Replica {
         await store.run((counters) => counters.report([{ lease, usedTotal: total }], boot));
         await store.run((counters) => counters.giveBack([lease], boot));
       } else if (total > 0) {
-        const id = `spool/${boot.id}/${this.#setup.store.counters === undefined ? '' : [...this.#accounts].indexOf(account)}`;
+        const id = `spool/${boot.id}/${[...this.#accounts].indexOf(account)}`;
         const adjustment = { id, node: budget.id, period: span.start, of: 'spent', by: total, why: 'spool' } as const;
         await store.run((counters) => counters.adjust(adjustment, { id: 'gatehouse', role: 'system' }), {
           adds: total,
@@ -154,12 +160,12 @@ export class Replica {
   }
 
   #counters(): Pick<Counters, 'take' | 'report' | 'giveBack'> {
-    const { store, boot } = { store: this.#setup.store, boot: (): string => this.boot.id };
+    const { store } = this.#setup;
     return {
       take: (requests, by, batch, credit) =>
         this.#over(() =>
           store.run((counters) => counters.take(requests, by, batch, credit), {
-            by: credit && { boot: boot(), parts: credit.parts },
+            by: credit && { boot: by.id, parts: credit.parts },
           }),
         ),
       report: (used, by) => this.#over(() => store.run((counters) => counters.report(used, by))),
