@@ -354,7 +354,7 @@ const lineOf = (figures: Figures): string =>
 
 export const ruleOf = (name: string): Rule => RULES.find((rule) => rule.name === name)!;
 
-/** `node test/governance/credit/scale.ts [--seconds 60] [--limit 600]`: writes the table, and stops after `limit` seconds. */
+/** `node test/governance/credit/scale.ts [--seconds 60] [--limit 600]`: writes the table. No line begins after `limit` seconds. */
 function main(): void {
   const { values } = parseArgs({
     options: { seconds: { type: 'string', default: '60' }, limit: { type: 'string', default: '600' } },
@@ -364,8 +364,8 @@ function main(): void {
     'replicas, rule | takes a request | requests that wait | far from the cap | pairs | left unspent | USD beyond a cap',
   );
   for (const rule of RULES) {
-    if (performance.now() > until) return void console.log(`stopped after ${values.limit} s`);
-    console.log(lineOf(figuresOf(rule, Number(values.seconds))));
+    if (performance.now() < until) console.log(lineOf(figuresOf(rule, Number(values.seconds))));
+    else console.log(`${rule.name} | not within ${values.limit} s`);
   }
 }
 

@@ -37,6 +37,7 @@ export function numbers(seed: number): (below: number) => number {
 const LEARN_MS = 1000;
 const ASKED_MS = 4000;
 const REAP_MS = 10_000;
+const MAX_REPLICAS = 30;
 
 /**
  * Replicas of a gateway spend one budget: they crash (and their spool is replayed, or lost with its disk), are cut off from the store,
@@ -168,7 +169,7 @@ export class Simulation {
   /** Every replica uses its whole credit, and some crash or are cut off. Then one asks for all that the store may still have. */
   async #rush(): Promise<void> {
     const size = Math.max(1, Math.floor(this.#unit * 0.9));
-    for (const replica of [...this.#running]) {
+    for (const replica of this.#running.slice()) {
       for (let at = 0; at < 24; at++) this.#send(replica, { reserve: size, cost: size });
       for (let at = 0; at < 4; at++) this.#send(replica, { reserve: Math.ceil(size / 8), cost: Math.ceil(size / 8) });
       const fate = this.#below(12);
@@ -182,8 +183,8 @@ export class Simulation {
       const [counter] = await this.#store.counters.read([{ node: budgetOf(1).id, period: 0 }]);
       const reserve = Math.floor((this.#cap - takenOf(counter!)) * share);
       const before = this.#sent;
-      for (let round = 0; round < 2 && reserve > 0 && this.#sent === before; round++) {
-        this.#send(asking!, { reserve, cost: reserve });
+      for (let round = 0; round < 2 && this.#sent === before; round++) {
+        if (reserve > 0) this.#send(asking!, { reserve, cost: reserve });
         await this.#pass(70);
         await this.#check();
       }
@@ -193,7 +194,10 @@ export class Simulation {
   async #step(): Promise<void> {
     const below = this.#below;
     const replica = this.#running[below(this.#running.length)];
-    if (!replica) return void this.#start();
+    if (!replica) {
+      this.#start();
+      return;
+    }
     const act = below(100);
     if (act < 46) this.#burst(replica, 1 + below(16));
     else if (act < 62) this.#settleSome(replica);
@@ -204,7 +208,7 @@ export class Simulation {
     else if (act < 90) this.#crash(replica);
     else if (act < 92) await this.#replay();
     else if (act < 94) await this.#stop(replica);
-    else if (act < 96) this.#running.length < 30 && this.#start();
+    else if (act < 96) this.#start();
     else if (act < 97 && !this.#isCalm) this.#changeCap();
     else if (act < 98 && this.#isFailing) await this.#failOver();
     else if (act < 99) await this.#rush();
@@ -212,6 +216,7 @@ export class Simulation {
   }
 
   #start(): void {
+    if (this.#running.length >= MAX_REPLICAS) return;
     const replica = new Replica({
       store: this.#store,
       clock: this.#clock,
@@ -276,9 +281,9 @@ export class Simulation {
   async #stop(replica: Replica): Promise<void> {
     replica.settleAll();
     this.#remove(replica);
-    let isClosed = false;
-    void replica.leases.close().then(() => (isClosed = true));
-    while (!isClosed) await this.#pass(500);
+    const closing = { isClosed: false };
+    void replica.leases.close().then(() => (closing.isClosed = true));
+    while (!closing.isClosed) await this.#pass(500);
     // A spool stays if the store has not answered.
     replica.line.dead = true;
     this.#dead.push(replica);

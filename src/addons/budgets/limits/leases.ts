@@ -9,10 +9,11 @@ import {
 } from '../../../core/ports/counters.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import type { Account, AccountBook, AccountRules } from './accounts.ts';
-import { AnswerTime, Pace, shareOf, wantOf } from './lease-size.ts';
+import { AnswerTime, shareOf, wantOf } from './lease-size.ts';
 import type { RoomSource } from './reservations.ts';
+import { newSlice, onCredit, refOf, type Slice } from './slice.ts';
 import { StandingCredit, type UncoveredAccount } from './standing-credit.ts';
-import type { Budget } from '../../../core/tenants/tree.ts';
+import { Waiters } from './waiters.ts';
 
 const REPORT_MS = 1000;
 /** Wait after a failure of the store. Also the shortest time between two questions for an account without free room. */
@@ -30,31 +31,6 @@ const TIGHT_SHARE = 0.2;
 const IDLE_REPORTS_SLOW = 300;
 /** Asks, reports and leases of one call to the store. */
 const MAX_BATCH = 1000;
-const MAX_WAITING = 10_000;
-/** Timers of one wait, one after the other: a stalled event loop runs its timers before it reads the answers that came. */
-const WAIT_STEPS = 5;
-
-/** The lease of an account: the slice of its budget that this process may spend. */
-interface Slice {
-  lease: LeaseId;
-  /** The part of `used` that the store has. */
-  reported: number;
-  /** `used` when the last report left. */
-  usedBefore: number;
-  /** `used` and `held` at the last reserve. Costs beyond their reserves come on top, and later reserves have to make up for them. */
-  level: number;
-  readonly pace: Pace;
-  /** Reports since the account was used. */
-  idle: number;
-  grant: number;
-  /** Monotonic milliseconds before which an account without room is not asked for again. */
-  askAgainAt: number;
-  /** When the last answered question was asked, and when it was answered. */
-  askedAt: number;
-  answeredAt: number;
-  /** Another account of the counter has the next lease: what is held stays on this one. */
-  isReplaced: boolean;
-}
 
 interface LeasesOptions {
   readonly counters: Pick<Counters, 'take' | 'report' | 'giveBack'>;
@@ -83,9 +59,7 @@ export class Leases implements AccountRules, RoomSource {
   readonly #doubtful = new Set<Account>();
   /** Retired accounts without open holds. */
   readonly #done = new Set<Account>();
-  readonly #waiting: (() => void)[] = [];
-  /** Those whose questions are being answered: a question that comes later is for the next call. */
-  readonly #answering: (() => void)[] = [];
+  readonly #waiters: Waiters;
   #book: AccountBook | undefined;
   #batch = 0;
   #live = 1;
@@ -104,6 +78,7 @@ export class Leases implements AccountRules, RoomSource {
   constructor(options: LeasesOptions) {
     this.#options = options;
     this.#credit = new StandingCredit(options.clock);
+    this.#waiters = new Waiters(options.clock);
   }
 
   /** @param book the accounts of the process, which use these leases as their rules */
@@ -119,19 +94,7 @@ export class Leases implements AccountRules, RoomSource {
   }
 
   opened(account: Account): void {
-    this.#slices.set(account, {
-      lease: 0,
-      reported: 0,
-      usedBefore: 0,
-      level: 0,
-      pace: new Pace(),
-      idle: 0,
-      grant: 0,
-      askAgainAt: -Infinity,
-      askedAt: -Infinity,
-      answeredAt: -Infinity,
-      isReplaced: false,
-    });
+    this.#slices.set(account, newSlice());
     // Until the store answers, this process assumes that the whole cap is free.
     account.free = account.budget.amount;
   }
@@ -217,18 +180,7 @@ export class Leases implements AccountRules, RoomSource {
   answered(ms: number): Promise<void> {
     const { clock } = this.#options;
     const isAsked = this.#running !== undefined || clock.now() >= (this.#failedUntil ?? 0);
-    if (this.#waiting.length >= MAX_WAITING || !isAsked) return Promise.resolve();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    let cancel: () => void;
-    const wait = (steps: number): void => {
-      cancel = clock.after(ms / WAIT_STEPS, () => (steps > 1 ? wait(steps - 1) : resolve()));
-    };
-    wait(WAIT_STEPS);
-    this.#waiting.push(() => {
-      cancel();
-      resolve();
-    });
-    return promise;
+    return isAsked ? this.#waiters.wait(ms) : Promise.resolve();
   }
 
   async close(): Promise<void> {
@@ -271,10 +223,8 @@ export class Leases implements AccountRules, RoomSource {
       )
       .finally(() => {
         this.#running = undefined;
-        const answered = this.#answering.splice(0);
         if (this.#isUrgent) this.#run();
-        else answered.push(...this.#waiting.splice(0));
-        for (const resolve of answered) resolve();
+        this.#waiters.answer(!this.#isUrgent);
       });
   }
 
@@ -309,7 +259,7 @@ export class Leases implements AccountRules, RoomSource {
     const asked = [...this.#wanted].slice(0, MAX_BATCH);
     for (const [account] of asked) this.#wanted.delete(account);
     this.#isUrgent &&= this.#wanted.size > 0;
-    this.#answering.push(...this.#waiting.splice(0));
+    this.#waiters.ask();
     const covered = new Set(asked.map(([account]) => account));
     const isDue = asked.length > 0 && this.#credit.isUnknown;
     const credit =
@@ -528,14 +478,4 @@ export class Leases implements AccountRules, RoomSource {
   }
 }
 
-/** The amount that was reserved beyond the lease, as far as it is still used or held. Of a lease that has ended, beyond what is reported on it, too. */
-function onCredit({ used, held, limit }: Account, { level, isReplaced, reported }: Slice): number {
-  return Math.max(0, Math.min(level, used + held) - (isReplaced ? Math.max(limit, reported) : limit));
-}
-
 const NOTHING_MORE = { least: 0, sum: 0 };
-
-const refOf = ({ budget, span }: { readonly budget: Budget; readonly span: { readonly start: number } }) => ({
-  node: budget.id,
-  period: span.start,
-});

@@ -78,8 +78,12 @@ type RunCount = <Result>(now: number, task: (tables: CountingTables) => Result) 
 
 /** The methods of `Counters` that write. The time comes first, as in all calls of a store. */
 export const countingCalls = (run: RunCount) => ({
-  take: (now: number, requests: readonly LeaseRequest[], by: Boot, batch: number, credit?: CreditUse) =>
-    run(now, (tables) => take(tables, { requests, by, batch, credit }, now)),
+  take: (
+    now: number,
+    requests: readonly LeaseRequest[],
+    by: Boot,
+    ...[batch, credit]: [batch: number, credit?: CreditUse]
+  ) => run(now, (tables) => take(tables, { requests, by, batch, credit }, now)),
   report: (now: number, used: readonly LeaseUsage[], by: Boot) => run(now, (tables) => report(tables, used, by, now)),
   giveBack: (now: number, leases: readonly LeaseId[], by: Boot, isLast?: boolean) =>
     run(now, (tables) => giveBack(tables, { leases, by, isLast }, now)),
