@@ -15,6 +15,12 @@ export const BUDGET_METRICS = {
     help: 'Requests that a budget did not admit, by budget and reason: exceeded, unavailable (the process had to ask the store for room).',
     labels: ['budget', 'why'],
   }),
+  budgetWaits: metric({
+    name: 'gatehouse_budget_waits_total',
+    help: 'Attempts that waited for the store, 250 ms at most, because the process had no room of a budget. cap: near (less than a fifth of it is free), far.',
+    labels: ['cap'],
+    zero: each('cap', ['near', 'far']),
+  }),
   budgetSpent: metric({
     name: 'gatehouse_budget_spent',
     help: 'Spent of a budget in its current period, in USD or tokens, every five seconds. A budget without a request since the start has no series.',

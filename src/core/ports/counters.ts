@@ -21,15 +21,19 @@ export interface Counters {
    * has free; if that is less than `need`, nothing is granted. The leases of the process on all nodes of the path grow by the grant.
    *
    * @param batch a number that grows with each call of a process. The last number again returns the last answer again.
+   * @param credit asks for standing credit, and says what is used of it. Only the store of a fleet gives some.
    */
-  take(requests: readonly LeaseRequest[], by: Boot, batch: number): Promise<TakeResult>;
+  take(requests: readonly LeaseRequest[], by: Boot, batch: number, credit?: CreditUse): Promise<TakeResult>;
   /**
    * Replaces the used totals of leases, which moves the difference from leased to spent, and renews the process.
    * A lower total than the stored one changes nothing. The answer is in the order of `used`; without any, it only renews the process.
    */
   report(used: readonly LeaseUsage[], by: Boot): Promise<readonly LeaseState[]>;
-  /** Ends leases: the unused rest is free again, of lost leases too. Leases that are unknown or ended are ignored. */
-  giveBack(leases: readonly LeaseId[], by: Boot): Promise<void>;
+  /**
+   * Ends leases: the unused rest is free again, of lost leases too. Leases that are unknown or ended are ignored.
+   * @param isLast the process has ended, and the store has all that it used: its standing credit is free again
+   */
+  giveBack(leases: readonly LeaseId[], by: Boot, isLast?: boolean): Promise<void>;
   /**
    * Declares leases lost whose process was not renewed for `LEASE_MS`, or whose process is `boot`: their rest becomes `unreconciled`.
    * A lost lease still takes reports, which reduce `unreconciled`, and `giveBack`.
@@ -98,6 +102,52 @@ export interface LeaseRequest {
   readonly need: Nano;
   /** Not less than `need`. */
   readonly want: Nano;
+  /** For each node: a lease grows in any case to what is used and held on it, which may be on standing credit. */
+  readonly covers?: readonly Cover[] | undefined;
+}
+
+export interface Cover {
+  /** The lease that the process has on the node; 0: none. Where it does not live any more, the request is granted nothing. */
+  readonly lease: LeaseId;
+  readonly total: Nano;
+}
+
+/** Standing credit of a fleet: the share of each cap that its processes may use, all together, without a lease. */
+export const CREDIT_SHARE = 0.1;
+/** The whole share, as the sum of the parts of all processes. */
+export const CREDIT_PARTS = 1_000_000;
+
+/** The amount that a process may use and hold beyond its lease of a counter which is not tight. */
+export const creditOf = (cap: Nano, parts: number): Nano =>
+  Math.floor(((cap * CREDIT_SHARE) / CREDIT_PARTS) * Math.min(parts, CREDIT_PARTS));
+
+/** What a process says of its standing credit, true once the covers of the same call are granted. */
+export interface CreditUse {
+  /** It uses no more than these parts, on any counter. */
+  readonly parts: number;
+  /** The last change of tightness that it has applied: on counters that were tight then it uses nothing. 0: none yet. */
+  readonly knows: number;
+}
+
+export interface CreditAnswer {
+  /** The parts that the process may use from now on. */
+  readonly parts: number;
+  /** Counters that became tight after `knows` of the question, or stopped to be. In the order of the changes, a bounded number. */
+  readonly changes: readonly (CounterRef & { readonly isTight: boolean })[];
+  /** The last change of `changes`; if there are none, that of the question. */
+  readonly knows: number;
+  /** False: further changes wait for the next question. */
+  readonly isWhole: boolean;
+}
+
+/** On a tight counter no process has standing credit. */
+export interface Tightness {
+  /** The highest cap by which a process may have credit. */
+  readonly cap: Nano;
+  /** Number of the last change, unique in the store and ascending. 0: it was never tight. */
+  readonly change: number;
+  /** Milliseconds since 1970; 0: it is not tight. */
+  readonly since: number;
 }
 
 export interface TakeResult {
@@ -105,10 +155,12 @@ export interface TakeResult {
   readonly grants: readonly Grant[];
   /** Processes that have reported within `LEASE_MS`, this one included. */
   readonly live: number;
+  /** Undefined: none was asked for, or the store gives none. */
+  readonly credit?: CreditAnswer | undefined;
 }
 
 export interface Grant {
-  /** 0: nothing was granted. */
+  /** Beyond what covers have taken. 0: nothing was granted. */
   readonly granted: Nano;
   /** The leases of the process on the nodes of the path, after the grant, in order. */
   readonly leases: readonly LeaseState[];
@@ -138,6 +190,8 @@ export interface CounterState extends CounterRef {
   readonly unreconciled: Nano;
   /** Bits that `notify` has set. */
   readonly notified: number;
+  /** Undefined where the store gives no standing credit, and until the first lease. */
+  readonly tight?: Tightness | undefined;
 }
 
 export interface LeaseUsage {

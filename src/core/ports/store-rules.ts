@@ -1,5 +1,15 @@
 import type { AuditEvent, AuditRow, AuditVerdict, KnownRow } from './audit.ts';
-import type { Adjustment, Boot, CounterRef, CounterState, Counters, Grant, LeaseId, LeaseState } from './counters.ts';
+import type {
+  Adjustment,
+  Boot,
+  CounterRef,
+  CounterState,
+  Counters,
+  CreditUse,
+  Grant,
+  LeaseId,
+  LeaseState,
+} from './counters.ts';
 import type {
   Actor,
   DigestKind,
@@ -84,6 +94,33 @@ export interface CountingTables {
   /** Rows of the audit of a counter's adjustments after `since`, at most `MAX_ADJUSTMENTS`. @param id `auditIdOf` */
   adjustments(id: string, since: number): readonly AdjustmentRow[];
   addAudit(event: AuditEvent, by: Actor): void;
+  /** Undefined: the backend gives no standing credit. One machine needs none. */
+  readonly credit?: CreditTables | undefined;
+}
+
+/** A process that has standing credit, may have used it, or asks for it. */
+export interface CreditBoot extends CreditUse {
+  readonly id: Boot['id'];
+  /** Its last call, in milliseconds since 1970. */
+  readonly seenAt: number;
+}
+
+/** The tables of a backend that gives standing credit, in the same transaction as `CountingTables`. */
+export interface CreditTables {
+  /**
+   * Lets other transactions that call it wait until this one has ended. What the tables are read for afterwards includes what those have written.
+   * It comes after locks of counters: a backend whose transactions could then block each other begins anew, with this lock first.
+   */
+  lock(): void;
+  /** Those that `saveUse` has saved and not removed. A process with parts stays, however long it has been silent. */
+  boots(): readonly CreditBoot[];
+  /** @param use undefined: removes it */
+  saveUse(boot: Boot['id'], use: CreditUse | undefined): void;
+  /** The number of the last change of tightness; 0: none. */
+  lastChange(): number;
+  saveLastChange(change: number): void;
+  /** Counters whose last change of tightness is a later one, in the order of these changes. */
+  changedAfter(change: number, most: number): readonly CounterState[];
 }
 
 export type AdjustmentRow = Pick<AuditRow, 'role' | 'before' | 'after'>;

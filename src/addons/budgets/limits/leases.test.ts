@@ -391,7 +391,7 @@ describe('a process whose event loop is stalled', () => {
     const leases = new Leases({ counters, boot: bootOf(1), clock: systemClock, onStore() {}, onLost() {} });
     const book = new AccountBook(leases);
     const account = book.at(budgetOf(1_000_000), 0);
-    expect(leases.low(account, 100)).toBe(true);
+    expect(leases.short(account, 100, undefined)).toBe(true);
     const answered = leases.answered(250);
     await new Promise(setImmediate);
     setImmediate(() => {
@@ -442,7 +442,7 @@ describe('a process has one lease of a counter', () => {
     const process = new Process(store, clock, 1, () => 25);
     await process.ask(budget, 100, 100);
     process.settleAll();
-    await clock.advance(11_900 + ms - clock.now());
+    await clock.advance(61_900 + ms - clock.now());
     for (let at = 0; at < 20; at++) {
       process.send(budget, 100, 100);
       await clock.advance(10);

@@ -9,37 +9,28 @@ import {
 } from '../../../core/ports/counters.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import type { Account, AccountBook, AccountRules } from './accounts.ts';
-import { AnswerTime, Pace, shareOf, wantOf } from './lease-size.ts';
+import { AnswerTime, shareOf, wantOf } from './lease-size.ts';
 import type { RoomSource } from './reservations.ts';
-import type { Budget } from '../../../core/tenants/tree.ts';
+import { newSlice, onCredit, refOf, type Slice } from './slice.ts';
+import { StandingCredit, type UncoveredAccount } from './standing-credit.ts';
+import { Waiters } from './waiters.ts';
 
 const REPORT_MS = 1000;
 /** Wait after a failure of the store. Also the shortest time between two questions for an account without free room. */
 const AGAIN_MS = 1000;
+/** The same where a request is refused for it: a refusal needs an answer that is younger than the request. */
+const AGAIN_FULL_MS = 100;
 /** Reports without a reserve after which an idle lease goes back, so that other processes can use it. */
-const IDLE_REPORTS = 10;
+const IDLE_REPORTS = 60;
+const IDLE_REPORTS_TIGHT = 10;
+/** Leases without a change are part of each tenth report. */
+const REPORTS_OF_IDLE = 10;
+/** Less of the cap is free. */
+const TIGHT_SHARE = 0.2;
 /** The same while the store is slow, because the next request would wait for a new lease, if others can get as much. */
 const IDLE_REPORTS_SLOW = 300;
 /** Asks, reports and leases of one call to the store. */
 const MAX_BATCH = 1000;
-const MAX_WAITING = 10_000;
-/** Timers of one wait, one after the other: a stalled event loop runs its timers before it reads the answers that came. */
-const WAIT_STEPS = 5;
-
-/** The lease of an account: the slice of its budget that this process may spend. */
-interface Slice {
-  lease: LeaseId;
-  /** The part of `used` that the store has. */
-  reported: number;
-  /** `used` when the last report left. */
-  usedBefore: number;
-  readonly pace: Pace;
-  /** Reports since the account was used. */
-  idle: number;
-  grant: number;
-  /** Monotonic milliseconds before which an account without room is not asked for again. */
-  askAgainAt: number;
-}
 
 interface LeasesOptions {
   readonly counters: Pick<Counters, 'take' | 'report' | 'giveBack'>;
@@ -64,17 +55,21 @@ export class Leases implements AccountRules, RoomSource {
   readonly #owners = new Map<LeaseId, Account>();
   /** Accounts that need room, with the smallest useful grant and the sum of all needs. */
   readonly #wanted = new Map<Account, { least: number; sum: number }>();
+  /** Accounts whose lease does not live any more, as a grant has told. */
+  readonly #doubtful = new Set<Account>();
   /** Retired accounts without open holds. */
   readonly #done = new Set<Account>();
-  readonly #waiting: (() => void)[] = [];
-  /** Those whose questions are being answered: a question that comes later is for the next call. */
-  readonly #answering: (() => void)[] = [];
+  readonly #waiters: Waiters;
   #book: AccountBook | undefined;
   #batch = 0;
   #live = 1;
+  readonly #credit: StandingCredit;
   readonly #answerTime = new AnswerTime();
   #running: Promise<void> | undefined;
   #isReportDue = false;
+  /** A request has no room until the store answers. Without it, questions wait for the next report. */
+  #isUrgent = false;
+  #stopLater: (() => void) | undefined;
   #stopTimer: (() => void) | undefined;
   /** The store failed: monotonic milliseconds before which it is not asked again. */
   #failedUntil: number | undefined;
@@ -82,6 +77,8 @@ export class Leases implements AccountRules, RoomSource {
 
   constructor(options: LeasesOptions) {
     this.#options = options;
+    this.#credit = new StandingCredit(options.clock);
+    this.#waiters = new Waiters(options.clock);
   }
 
   /** @param book the accounts of the process, which use these leases as their rules */
@@ -97,21 +94,14 @@ export class Leases implements AccountRules, RoomSource {
   }
 
   opened(account: Account): void {
-    this.#slices.set(account, {
-      lease: 0,
-      reported: 0,
-      usedBefore: 0,
-      pace: new Pace(),
-      idle: 0,
-      grant: 0,
-      askAgainAt: -Infinity,
-    });
+    this.#slices.set(account, newSlice());
     // Until the store answers, this process assumes that the whole cap is free.
     account.free = account.budget.amount;
   }
 
   retired(account: Account): void {
     this.#wanted.delete(account);
+    this.#credit.replaced(account);
     if (account.holds === 0) this.drained(account);
   }
 
@@ -119,24 +109,67 @@ export class Leases implements AccountRules, RoomSource {
     this.#done.add(account);
   }
 
-  low(account: Account, need: number): boolean {
+  low(account: Account, need: number): void {
+    const slice = this.#slices.get(account);
+    if (!slice) return;
+    slice.level = account.used + account.held;
+    if (account.retired) return;
+    const { room, free, budget } = account;
+    if (room >= need && room >= slice.grant / 2) return;
+    const now = this.#options.clock.now();
+    if (now < (this.#failedUntil ?? 0)) return;
+    // If the store had no room to grant, later requests do not repeat the question before `askAgainAt`.
+    if (now < slice.askAgainAt && budget.hard && need > room + free) return;
+    this.#want(account, slice, need);
+    const credit = this.credit(account, need);
+    // All questions of a second are one call, unless a request may have to wait for it.
+    if (credit === 0 || need > room + credit) this.#runUrgent();
+  }
+
+  short(account: Account, need: number, since: number | undefined): boolean {
     const slice = this.#slices.get(account);
     if (!slice || account.retired) return false;
-    const { room } = account;
-    if (room >= need && room >= slice.grant / 2) return false;
+    const { room, free } = account;
     const now = this.#options.clock.now();
-    if (now < (this.#failedUntil ?? 0)) return false;
-    // If the store had no room to grant, later requests do not repeat the question before `askAgainAt`.
-    if (now < slice.askAgainAt && account.budget.hard && need > room + account.free) return false;
-    const least = Math.max(1, need - room);
+    const isFleet = this.#credit.isGiven;
+    // In a fleet others give back what they do not use, and their answers are as old as their last use of the counter.
+    if (now < (this.#failedUntil ?? 0)) return isFleet;
+    const isFull = need > room + free;
+    const isFresh = isFleet ? since !== undefined && slice.askedAt >= since : now < slice.askAgainAt;
+    if (isFull && isFresh) return false;
+    this.#want(account, slice, need);
+    if (isFull && isFleet) this.#runAt(slice.answeredAt + AGAIN_FULL_MS);
+    else this.#runUrgent();
+    return true;
+  }
+
+  credit(account: Account, need: number): number {
+    return this.#credit.of(account, need);
+  }
+
+  #want(account: Account, slice: Slice, need: number): void {
+    const least = Math.max(1, need - account.room - onCredit(account, slice));
     const wanted = this.#wanted.get(account);
     if (!wanted) this.#wanted.set(account, { least, sum: least });
     else {
       wanted.least = Math.min(wanted.least, least);
       wanted.sum += need;
     }
+  }
+
+  #runUrgent(): void {
+    this.#isUrgent = true;
     this.#run();
-    return true;
+  }
+
+  #runAt(at: number): void {
+    const ms = at - this.#options.clock.now();
+    if (ms <= 0) this.#runUrgent();
+    else
+      this.#stopLater ??= this.#options.clock.after(ms, () => {
+        this.#stopLater = undefined;
+        this.#runUrgent();
+      });
   }
 
   get isDown(): boolean {
@@ -145,27 +178,29 @@ export class Leases implements AccountRules, RoomSource {
 
   /** Resolves when the store has answered the questions asked so far or has failed to, or after `ms`. A stall of the process does not count. */
   answered(ms: number): Promise<void> {
-    if (this.#waiting.length >= MAX_WAITING) return Promise.resolve();
     const { clock } = this.#options;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    let cancel: () => void;
-    const wait = (steps: number): void => {
-      cancel = clock.after(ms / WAIT_STEPS, () => (steps > 1 ? wait(steps - 1) : resolve()));
-    };
-    wait(WAIT_STEPS);
-    this.#waiting.push(() => {
-      cancel();
-      resolve();
-    });
-    return promise;
+    const isAsked = this.#running !== undefined || clock.now() >= (this.#failedUntil ?? 0);
+    return isAsked ? this.#waiters.wait(ms) : Promise.resolve();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopTimer?.();
+    this.#stopLater?.();
     await this.#running;
+    await this.#end().catch((error: unknown) => this.#fail(error));
+  }
+
+  /** Amounts that were on credit get their leases, so that they are reported like all others. */
+  async #end(): Promise<void> {
+    this.#isReportDue = true;
+    await this.#take();
+    while (this.#wanted.size > 0) await this.#take(false);
     for (const account of this.#slices.keys()) this.#done.add(account);
-    await this.#work().catch((error: unknown) => this.#fail(error));
+    await this.#report();
+    await this.#giveBack();
+    const { counters, boot } = this.#options;
+    if (this.#credit.isGiven && this.#slices.size === 0) await counters.giveBack([], boot, true);
   }
 
   #schedule(): void {
@@ -188,19 +223,18 @@ export class Leases implements AccountRules, RoomSource {
       )
       .finally(() => {
         this.#running = undefined;
-        const answered = this.#answering.splice(0);
-        if (this.#wanted.size > 0) this.#run();
-        else answered.push(...this.#waiting.splice(0));
-        for (const resolve of answered) resolve();
+        if (this.#isUrgent) this.#run();
+        this.#waiters.answer(!this.#isUrgent);
       });
   }
 
   async #work(): Promise<void> {
-    if (this.#isReportDue || this.#done.size > 0) await this.#report();
+    const isReport = this.#isReportDue;
+    if (isReport || this.#done.size > 0 || this.#doubtful.size > 0) await this.#report();
     // Leases go back before new ones are taken. The store has one lease per process and counter: otherwise a new account would get the
     // lease of the account that it replaces.
     await this.#giveBack();
-    await this.#take();
+    await this.#take(isReport);
   }
 
   #recovered(): void {
@@ -216,23 +250,49 @@ export class Leases implements AccountRules, RoomSource {
     this.#failedUntil = this.#options.clock.now() + AGAIN_MS;
     // A later request of each account asks again.
     this.#wanted.clear();
+    this.#isUrgent = false;
   }
 
-  async #take(): Promise<void> {
+  async #take(isReport = true): Promise<void> {
     const { counters, boot, clock } = this.#options;
+    if (isReport) this.#wantCovers();
     const asked = [...this.#wanted].slice(0, MAX_BATCH);
     for (const [account] of asked) this.#wanted.delete(account);
-    this.#answering.push(...this.#waiting.splice(0));
-    if (asked.length === 0) return;
+    this.#isUrgent &&= this.#wanted.size > 0;
+    this.#waiters.ask();
+    const covered = new Set(asked.map(([account]) => account));
+    const isDue = asked.length > 0 && this.#credit.isUnknown;
+    const credit =
+      isDue || this.#credit.hasMore || (isReport && this.#credit.isGiven)
+        ? this.#credit.useOf(this.#uncovered(covered))
+        : undefined;
+    if (asked.length === 0 && !credit) return;
     this.#batch += 1;
     const asks = asked.map(([account, need]) => this.#askOf(account, need));
-    const { grants, live } = await this.#timed(() => this.#repeated(() => counters.take(asks, boot, this.#batch)));
-    this.#live = Math.max(1, live);
+    const at = { now: clock.now(), wall: clock.wall() };
+    const result = await this.#timed(() => this.#repeated(() => counters.take(asks, boot, this.#batch, credit)));
+    this.#live = Math.max(1, result.live);
+    if (credit) this.#credit.answered(result.credit, at);
+    this.#isUrgent ||= this.#credit.hasMore;
     for (const [index, [account]] of asked.entries()) {
-      const grant = grants[index];
+      const grant = result.grants[index];
       const state = grant?.leases[0];
-      if (grant && state) this.#granted(account, grant, state, clock.now());
+      if (grant && state) this.#granted(account, grant, { state, askedAt: at.now });
     }
+  }
+
+  /** Amounts on credit, and those that were admitted without a lease while the store was away, get leases with the next report. */
+  #wantCovers(): void {
+    for (const [account, slice] of this.#slices) {
+      if (slice.isReplaced || this.#wanted.has(account)) continue;
+      const isCredit = this.#credit.isGiven && account.budget.hard && onCredit(account, slice) > 0;
+      if (isCredit || (slice.lease === 0 && account.used > 0)) this.#wanted.set(account, NOTHING_MORE);
+    }
+  }
+
+  *#uncovered(covered: ReadonlySet<Account>): Generator<UncoveredAccount> {
+    for (const [account, slice] of this.#slices)
+      if (slice.isReplaced || !covered.has(account)) yield { account, uncovered: onCredit(account, slice) };
   }
 
   /** A lost answer would leave its grant unused: the same batch again returns the same answer. */
@@ -253,26 +313,38 @@ export class Leases implements AccountRules, RoomSource {
   }
 
   #askOf(account: Account, { least, sum }: { readonly least: number; readonly sum: number }) {
-    const { budget, free } = account;
+    const { budget, free, limit } = account;
     const need = Math.min(MAX_NANO, Math.ceil(least));
-    const ahead = this.#slices.get(account)?.pace.ahead ?? 0;
+    const slice = this.#slices.get(account)!;
+    const { lease, pace } = slice;
     const { isSlow } = this.#answerTime;
-    const want = wantOf({ free, live: this.#live, need, sum, ahead, hard: budget.hard, isSlow });
-    return { path: [refOf(account)], caps: [budget.hard ? budget.amount : undefined], need, want };
+    const want =
+      need === 0 ? 0 : wantOf({ free, live: this.#live, need, sum, ahead: pace.ahead, hard: budget.hard, isSlow });
+    // Without a lease nothing can be reported.
+    const total = Math.max(limit + onCredit(account, slice), lease === 0 && account.used > 0 ? 1 : 0);
+    const covers = [{ lease, total: Math.min(MAX_NANO, Math.ceil(total)) }];
+    return { path: [refOf(account)], caps: [budget.hard ? budget.amount : undefined], covers, need, want };
   }
 
-  #granted(account: Account, { granted }: Grant, state: LeaseState, now: number): void {
+  #granted(
+    account: Account,
+    { granted }: Grant,
+    { state, askedAt }: { readonly state: LeaseState; readonly askedAt: number },
+  ): void {
     const slice = this.#slices.get(account);
     if (!slice) return;
+    const now = this.#options.clock.now();
+    Object.assign(slice, { askedAt, answeredAt: now });
     const owner = this.#owners.get(state.lease);
     if (owner && owner !== account) {
       // The lease of an account that this one has replaced, which counts on it until its requests have ended.
       slice.askAgainAt = now + AGAIN_MS;
       return;
     }
-    if (slice.lease !== 0 && state.lease !== 0 && state.lease !== slice.lease) {
-      // The lease was lost or ended between two reports: what is held on it stays on it.
-      this.#lose(account);
+    if (slice.lease !== 0 && state.lease !== slice.lease) {
+      // Its next report tells whether it is lost or unknown.
+      this.#doubtful.add(account);
+      this.#isUrgent = true;
       return;
     }
     if (state.lease !== 0) {
@@ -293,6 +365,7 @@ export class Leases implements AccountRules, RoomSource {
     if (!this.#answerTime.isSlow || !budget.hard || retired) return;
     if (room < 0 || room >= shareOf({ free, live: this.#live })) return;
     if (!this.#wanted.has(account)) this.#wanted.set(account, { least: 1, sum: 1 });
+    this.#isUrgent = true;
   }
 
   #noteLease(account: Account, lease: LeaseId): void {
@@ -303,18 +376,23 @@ export class Leases implements AccountRules, RoomSource {
 
   #learn(account: Account, slice: Slice, counter: CounterState | undefined): void {
     if (!counter) return;
+    this.#credit.heard(counter);
     const { spent, leased, unreconciled } = counter;
     account.free = Math.max(0, account.budget.amount - spent - leased - unreconciled);
     account.others = Math.max(0, spent - slice.reported) + unreconciled;
   }
 
-  /** Sends changed totals, which renews all leases. Each tenth report has idle leases too: `#isKept` needs their free room. */
+  /** Sends changed totals, which renews all leases. */
   async #report(): Promise<void> {
     const { counters, boot } = this.#options;
     const changed = [...this.#slices].filter(
       ([account, slice]) =>
-        slice.lease !== 0 && (account.used !== slice.reported || (slice.idle > 0 && slice.idle % IDLE_REPORTS === 0)),
+        slice.lease !== 0 &&
+        (account.used !== slice.reported ||
+          (slice.idle > 0 && slice.idle % REPORTS_OF_IDLE === 0) ||
+          this.#doubtful.has(account)),
     );
+    this.#doubtful.clear();
     if (changed.length === 0 && this.#slices.size > 0) await counters.report([], boot);
     for (let from = 0; from < changed.length; from += MAX_BATCH) {
       const part = changed.slice(from, from + MAX_BATCH);
@@ -331,32 +409,53 @@ export class Leases implements AccountRules, RoomSource {
       slice.pace.note(account.used + account.held);
       slice.idle = account.used === slice.usedBefore && account.holds === 0 ? slice.idle + 1 : 0;
       slice.usedBefore = account.used;
-      if (slice.idle > IDLE_REPORTS && slice.lease !== 0 && !account.retired && !this.#isKept(account, slice))
-        this.#book?.renew(account);
+      if (slice.lease !== 0 && !account.retired && !this.#isKept(account, slice)) this.#renew(account, slice);
     }
   }
 
-  /** An idle lease stays while the store is slow and each other process could get as much. */
-  #isKept({ room, free }: Account, { idle }: Slice): boolean {
-    return this.#answerTime.isSlow && idle <= IDLE_REPORTS_SLOW && room * this.#live <= free;
+  /** An idle lease stays for a while, longer where others have room, and longest where the store is slow and each other process could get as much. */
+  #isKept(account: Account, { idle }: Slice): boolean {
+    const { room, free } = account;
+    if (this.#answerTime.isSlow && idle <= IDLE_REPORTS_SLOW && room * this.#live <= free) return true;
+    return idle <= (this.isNear(account) ? IDLE_REPORTS_TIGHT : IDLE_REPORTS);
+  }
+
+  /** Little of the cap is free, as far as this process knows. */
+  isNear(account: Account): boolean {
+    return account.free < account.budget.amount * TIGHT_SHARE || this.#credit.isTight(account);
   }
 
   #reported(account: Account, slice: Slice, state: LeaseState, usedTotal: number): void {
     slice.reported = usedTotal;
     this.#learn(account, slice, state.counter);
     if (state.state === 'live') account.limit = state.granted;
-    else if (!account.retired) this.#lose(account);
+    else if (state.state === 'unknown' && this.#credit.isGiven && !slice.isReplaced) this.#begin(account, slice);
+    else this.#lose(account, slice);
+  }
+
+  /** A failover lost the lease: what is used and held on it counts on the next one. */
+  #begin(account: Account, slice: Slice): void {
+    this.#owners.delete(slice.lease);
+    Object.assign(slice, { lease: 0, reported: 0 });
+    Object.assign(account, { lease: 0, limit: 0 });
+    this.#wanted.set(account, NOTHING_MORE);
   }
 
   /** Open holds stay with the old lease, which still takes reports; new requests get a new one. */
-  #lose(account: Account): void {
-    this.#options.onLost(account);
+  #lose(account: Account, slice: Slice): void {
+    if (!account.retired) this.#options.onLost(account);
+    this.#renew(account, slice);
+  }
+
+  #renew(account: Account, slice: Slice): void {
+    slice.isReplaced = true;
     this.#book?.renew(account);
   }
 
+  /** What was used without a lease has to be covered first. */
   #isReported(account: Account): boolean {
     const slice = this.#slices.get(account);
-    return !slice || slice.lease === 0 || slice.reported === account.used;
+    return !slice || (slice.lease === 0 ? account.used <= 0 : slice.reported === account.used);
   }
 
   async #giveBack(): Promise<void> {
@@ -372,13 +471,11 @@ export class Leases implements AccountRules, RoomSource {
     for (const lease of leases) this.#owners.delete(lease);
     for (const account of done) {
       account.returned = true;
+      if (account.retired) this.#credit.returned(account);
       this.#done.delete(account);
       this.#slices.delete(account);
     }
   }
 }
 
-const refOf = ({ budget, span }: { readonly budget: Budget; readonly span: { readonly start: number } }) => ({
-  node: budget.id,
-  period: span.start,
-});
+const NOTHING_MORE = { least: 0, sum: 0 };

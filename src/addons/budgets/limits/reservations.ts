@@ -15,7 +15,7 @@ export const amountIn = ({ usd, tokens }: Amounts, { unit }: Pick<Budget, 'unit'
 /** A hold is one open reservation, of one attempt. The process gives each number once. */
 export type HoldId = number;
 
-interface Reservation {
+export interface Reservation {
   readonly hold: HoldId;
   /** Accounts of the budgets on the path, the outer nodes first. */
   readonly accounts: readonly Account[];
@@ -24,6 +24,8 @@ interface Reservation {
   readonly until: number;
   /** True: a budget whose store does not answer admits the amount, and counts it. */
   readonly whileDown?: boolean | undefined;
+  /** Monotonic milliseconds at which it was first refused as `unavailable`. Undefined: this is the first try. */
+  readonly since?: number | undefined;
 }
 
 export interface ReservationRefusal {
@@ -36,13 +38,20 @@ export interface ReservationRefusal {
 }
 
 export interface RoomSource {
-  /** Fewer than half of the last grant is left, or a reserve of `need` did not fit. True: a question to the store is under way. */
-  low(account: Account, need: number): boolean;
+  /** A reserve of `need` is counted. Asks the store for more if little is left. */
+  low(account: Account, need: number): void;
+  /**
+   * A reserve of `need` does not fit. True: the store has to be asked, or is; its last answer does not tell.
+   * @param since as in Reservation
+   */
+  short(account: Account, need: number, since: number | undefined): boolean;
+  /** The amount that a reserve of `need` may take beyond the account's room. */
+  credit(account: Account, need: number): number;
   /** A retired account has no open hold any more. */
   drained(account: Account): void;
 }
 
-const NO_SOURCE: RoomSource = { low: () => false, drained() {} };
+const NO_SOURCE: RoomSource = { low() {}, short: () => false, credit: () => 0, drained() {} };
 
 /** Held reserves of one process. Each takes some 300 bytes. */
 export const MAX_HOLDS = 100_000;
@@ -75,10 +84,10 @@ export class Reservations {
   }
 
   /** Undefined: reserved. A hold that is open already stays as it is. */
-  reserve({ hold, accounts, amounts, until, whileDown = false }: Reservation): ReservationRefusal | undefined {
+  reserve({ hold, accounts, amounts, until, whileDown = false, since }: Reservation): ReservationRefusal | undefined {
     if (this.#open.has(hold)) return undefined;
     if (this.#open.size >= MAX_HOLDS) return { why: 'unavailable', account: undefined, amount: 0 };
-    const short = this.#short(accounts, amounts);
+    const short = this.#short(accounts, amounts, { since, whileDown });
     if (short && !(whileDown && short.why === 'unavailable')) return short;
     for (const account of accounts) {
       const amount = amountIn(amounts, account.budget);
@@ -95,9 +104,13 @@ export class Reservations {
   grow(hold: HoldId, by: Amounts): ReservationRefusal | undefined {
     const held = this.#open.get(hold);
     if (!held) return { why: 'unavailable', account: undefined, amount: 0 };
-    const short = this.#short(held.accounts, by);
+    const short = this.#short(held.accounts, by, {});
     if (short) return short;
-    for (const account of held.accounts) account.held += amountIn(by, account.budget);
+    for (const account of held.accounts) {
+      const amount = amountIn(by, account.budget);
+      account.held += amount;
+      this.#source.low(account, amount);
+    }
     held.usd += by.usd;
     held.tokens += by.tokens;
     return undefined;
@@ -158,13 +171,18 @@ export class Reservations {
   }
 
   /** The refusal of the first account that cannot cover its amount; one that is exceeded before one that has to be asked. */
-  #short(accounts: readonly Account[], amounts: Amounts): ReservationRefusal | undefined {
+  #short(
+    accounts: readonly Account[],
+    amounts: Amounts,
+    { since, whileDown = false }: Pick<Reservation, 'since' | 'whileDown'>,
+  ): ReservationRefusal | undefined {
     let refusal: ReservationRefusal | undefined;
     for (const account of accounts) {
       const amount = amountIn(amounts, account.budget);
       if (!account.budget.hard || amount === 0 || amount <= account.limit - account.used - account.held) continue;
+      if (amount <= account.room + this.#source.credit(account, amount)) continue;
       // The free amount of the last answer is out of date while a new question is under way.
-      const isAsked = this.#source.low(account, amount);
+      const isAsked = !whileDown && amount <= account.budget.amount && this.#source.short(account, amount, since);
       if (!isAsked && amount > account.room + account.free) return { why: 'exceeded', account, amount };
       refusal ??= { why: 'unavailable', account, amount };
     }

@@ -1,5 +1,11 @@
 import type { Account } from '../limits/accounts.ts';
-import { amountIn, type Amounts, type HoldId, type ReservationRefusal } from '../limits/reservations.ts';
+import {
+  amountIn,
+  type Amounts,
+  type HoldId,
+  type Reservation,
+  type ReservationRefusal,
+} from '../limits/reservations.ts';
 import type { Budget, NodePath, NodeTree } from '../../../core/tenants/tree.ts';
 import type {
   Attempt,
@@ -68,15 +74,17 @@ export class AttemptReservations implements RequestBudgets {
   }
 
   reserve(exchange: Exchange, attempt: Attempt, rules: BudgetRules): Promise<void> | undefined {
-    const { state, whenDown } = this.#setup;
+    const { state, whenDown, clock } = this.#setup;
     const job = this.#jobOf(exchange, attempt, rules);
     if (!job) return undefined;
     const refusal = this.#hold(job);
     if (!refusal) return state.ledger?.written();
-    const answered = refusal.why === 'unavailable' && refusal.account ? state.answered(ROOM_MS) : undefined;
+    const answered =
+      refusal.why === 'unavailable' && refusal.account ? state.answered(refusal.account, ROOM_MS) : undefined;
     if (!answered) throw this.#refused(job, refusal);
+    const since = clock.now();
     return answered.then(() => {
-      const again = this.#hold(job, whenDown === 'allow' && state.storeIsDown);
+      const again = this.#hold(job, { since, whileDown: whenDown === 'allow' && state.storeIsDown });
       if (again) throw this.#refused(job, again);
       return state.ledger?.written();
     });
@@ -123,7 +131,7 @@ export class AttemptReservations implements RequestBudgets {
   }
 
   /** The accounts are those of now: while the request waited, a period or a lease may have ended. */
-  #hold(job: ReserveJob, whileDown = false): ReservationRefusal | undefined {
+  #hold(job: ReserveJob, again?: Pick<Reservation, 'since' | 'whileDown'>): ReservationRefusal | undefined {
     const { state, clock } = this.#setup;
     const { ledger } = state;
     const { exchange, attempt, budgets, estimate } = job;
@@ -134,7 +142,7 @@ export class AttemptReservations implements RequestBudgets {
     if (accounts.length > 0) {
       // The ledger has no place for what the request costs, and without it the cap would count too little.
       if (ledger?.isFull && budgets.some(({ hard }) => hard)) return NO_ROOM;
-      const refusal = state.reservations.reserve({ hold, accounts, amounts, until, whileDown });
+      const refusal = state.reservations.reserve({ ...again, hold, accounts, amounts, until });
       if (refusal) return refusal;
     }
     attempt.reserve = estimate;

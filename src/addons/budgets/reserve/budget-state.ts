@@ -97,9 +97,11 @@ export class BudgetState {
     return (this.#lastHold += 1);
   }
 
-  /** Undefined: no store could give more room. Otherwise resolves when the store has answered, or after `ms`. */
-  answered(ms: number): Promise<void> | undefined {
-    return this.#leases?.answered(ms);
+  /** A request waits for room of an account. Undefined: no store could give more. Otherwise resolves when the store has answered, or after `ms`. */
+  answered(account: Account, ms: number): Promise<void> | undefined {
+    if (!this.#leases) return undefined;
+    this.#setup.families?.budgetWaits.add({ cap: this.#leases.isNear(account) ? 'near' : 'far' });
+    return this.#leases.answered(ms);
   }
 
   /** The store does not answer: what requests need beyond their leases cannot be counted now. */

@@ -175,6 +175,7 @@ async function settleAccounts(state: SpoolState, boot: Boot, counters: StateStor
         },
         { id: 'gatehouse', role: 'system' },
       );
+  await counters.giveBack([], boot, true);
 }
 
 /** The settled amounts of each account, and the reserves of requests that have left: they count at their reserve. */

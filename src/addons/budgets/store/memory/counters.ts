@@ -1,8 +1,16 @@
 import type { Clock } from '../../../../plugin/index.ts';
-import type { Boot, CounterRef, Counters, CounterState, Grant, LeaseId } from '../../../../core/ports/counters.ts';
+import type {
+  Boot,
+  CounterRef,
+  Counters,
+  CounterState,
+  CreditUse,
+  Grant,
+  LeaseId,
+} from '../../../../core/ports/counters.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import { countingCalls, isOver, noCounter } from '../rules/counting.ts';
-import type { CountingTables, LeaseRow } from '../../../../core/ports/store-rules.ts';
+import type { CountingTables, CreditTables, LeaseRow } from '../../../../core/ports/store-rules.ts';
 
 const MAX_COUNTERS = 200_000;
 const PIECE = 500;
@@ -19,11 +27,18 @@ export class MemoryCounters implements Counters {
   readonly #boots = new Map<Boot['id'], number>();
   readonly #answers = new Map<Boot['id'], { readonly batch: number; readonly grants: readonly Grant[] }>();
   readonly #adjusted = new Map<string, true>();
+  readonly #uses = new Map<Boot['id'], CreditUse>();
+  /** The number of the last change of tightness. */
+  readonly #changes = new Map<'last', number>();
   #lastLease: LeaseId = 0;
   readonly #calls = countingCalls((_now, task) => this.#undo.run(() => task(this.#tables())));
 
-  constructor(clock: Clock) {
+  readonly #givesCredit: boolean;
+
+  /** @param options `givesCredit`: standing credit, as the store of a fleet does */
+  constructor(clock: Clock, { givesCredit = false }: { readonly givesCredit?: boolean } = {}) {
     this.#clock = clock;
+    this.#givesCredit = givesCredit;
   }
 
   take: Counters['take'] = async (...args) => this.#calls.take(this.#clock.wall(), ...args);
@@ -91,6 +106,23 @@ export class MemoryCounters implements Counters {
       // The audit is a part of the state store.
       adjustments: () => [],
       addAudit() {},
+      credit: this.#givesCredit ? this.#creditTables() : undefined,
+    };
+  }
+
+  #creditTables(): CreditTables {
+    const undo = this.#undo;
+    return {
+      lock() {},
+      boots: () => [...this.#uses].map(([id, use]) => ({ id, ...use, seenAt: this.#boots.get(id) ?? 0 })),
+      saveUse: (boot, use) => (use ? undo.set(this.#uses, boot, use) : undo.delete(this.#uses, boot)),
+      lastChange: () => this.#changes.get('last') ?? 0,
+      saveLastChange: (change) => undo.set(this.#changes, 'last', change),
+      changedAfter: (change, most) =>
+        [...this.#counters.values()]
+          .filter(({ tight }) => tight && tight.change > change)
+          .toSorted((one, other) => one.tight!.change - other.tight!.change)
+          .slice(0, most),
     };
   }
 
@@ -98,7 +130,8 @@ export class MemoryCounters implements Counters {
     for (const { id } of this.#leasesWhere(isOver(before))) this.#undo.delete(this.#leases, id);
     const owners = new Set([...this.#leases.values()].map(({ boot }) => boot));
     for (const [id, seenAt] of this.#boots)
-      if (seenAt < before && !owners.has(id)) {
+      if (seenAt < before && !owners.has(id) && !this.#uses.get(id)?.parts) {
+        this.#undo.delete(this.#uses, id);
         this.#undo.delete(this.#boots, id);
         this.#undo.delete(this.#answers, id);
       }

@@ -10,6 +10,7 @@ import {
   type Boot,
   type CounterRef,
   type CounterState,
+  type CreditUse,
   type Grant,
   type LeaseId,
   type LeaseState,
@@ -27,17 +28,22 @@ import {
   type RunCount,
 } from '../../../../core/ports/store-rules.ts';
 import { checkActor, checkBoot, checkInteger, checkText, invalid } from './checks.ts';
+import { answerUse, freeOf, noteUse, takenOf, tightened, withTightness } from './credit.ts';
 
 /** A lease that ended, or a process without leases, is forgotten after this time: later reports of it would not be counted. */
 const KEEP_ENDED_MS = 86_400_000;
 
 /** The methods of `Counters` that write. The time comes first, as in all calls of a store. */
 export const countingCalls = (run: RunCount): CountingCalls => ({
-  take: (now: number, requests: readonly LeaseRequest[], by: Boot, batch: number) =>
-    run(now, (tables) => take(tables, { requests, by, batch }, now)),
+  take: (
+    now: number,
+    requests: readonly LeaseRequest[],
+    by: Boot,
+    ...[batch, credit]: [batch: number, credit?: CreditUse]
+  ) => run(now, (tables) => take(tables, { requests, by, batch, credit }, now)),
   report: (now: number, used: readonly LeaseUsage[], by: Boot) => run(now, (tables) => report(tables, used, by, now)),
-  giveBack: (now: number, leases: readonly LeaseId[], by: Boot) =>
-    run(now, (tables) => giveBack(tables, leases, by, now)),
+  giveBack: (now: number, leases: readonly LeaseId[], by: Boot, isLast?: boolean) =>
+    run(now, (tables) => giveBack(tables, { leases, by, isLast }, now)),
   reap: (now: number, boot: Boot['id'] | undefined) => run(now, (tables) => reap(tables, now, boot)),
   adjust: (now: number, adjustment: Adjustment, by: Actor) => run(now, (tables) => adjust(tables, adjustment, by, now)),
   notify: (now: number, counter: CounterRef, bit: number) => run(now, (tables) => notify(tables, counter, bit)),
@@ -57,11 +63,14 @@ function checkCounter({ node, period }: CounterRef): void {
   checkInteger('the period of a counter', period, 0);
 }
 
-function take(
-  tables: CountingTables,
-  { requests, by, batch }: { readonly requests: readonly LeaseRequest[]; readonly by: Boot; readonly batch: number },
-  now: number,
-): TakeResult {
+interface TakeCall {
+  readonly requests: readonly LeaseRequest[];
+  readonly by: Boot;
+  readonly batch: number;
+  readonly credit: CreditUse | undefined;
+}
+
+function take(tables: CountingTables, { requests, by, batch, credit: use }: TakeCall, now: number): TakeResult {
   checkBoot(by);
   checkInteger('a batch', batch, 1);
   checkSize(requests.length);
@@ -70,17 +79,22 @@ function take(
   const last = tables.lastBatch(by.id);
   if (batch < last) throw new StateFailure('conflict', `batch ${batch} comes after batch ${last}`);
   const live = tables.countBoots(now - LEASE_MS);
-  if (batch === last) return { grants: tables.lastAnswer(by.id), live };
-  const grants = requests.map((request) => grant(tables, request, by));
-  tables.saveAnswer(by.id, batch, grants);
-  return { grants, live };
+  const isRepeated = batch === last;
+  // A repeated call has covered what it asks for, or has been told that it could not.
+  const covered = isRepeated ? [] : requests.map((request) => cover(tables, request, { by, now }));
+  if (use && tables.credit) noteUse(tables.credit, by, { use, isCovered: !isRepeated && covered.every(Boolean) });
+  const grants = isRepeated
+    ? tables.lastAnswer(by.id)
+    : requests.map((request, index) => grant(tables, request, { by, now, isCovered: covered[index]! }));
+  if (!isRepeated) tables.saveAnswer(by.id, batch, grants);
+  return { grants, live, ...(use && tables.credit && { credit: answerUse(tables.credit, by, { use, now }) }) };
 }
 
 function checkSize(size: number): void {
   if (size > MAX_BATCH) throw invalid(`a call has at most ${MAX_BATCH} entries`);
 }
 
-function checkRequest({ path, caps, need, want }: LeaseRequest): void {
+function checkRequest({ path, caps, need, want, covers }: LeaseRequest): void {
   if (path.length === 0 || path.length > MAX_PATH) throw invalid(`a path has 1 to ${MAX_PATH} nodes`);
   if (caps.length !== path.length) throw invalid('a path has a cap, or undefined, for each node');
   for (const ref of path) checkCounter(ref);
@@ -89,34 +103,66 @@ function checkRequest({ path, caps, need, want }: LeaseRequest): void {
   for (const cap of caps) if (cap !== undefined) checkInteger('a cap', cap, 0, MAX_NANO);
   checkInteger('need', need, 0, MAX_NANO);
   checkInteger('want', want, need, MAX_NANO);
+  if (covers && covers.length !== path.length) throw invalid('a path has a cover for each node, or none');
+  for (const { total } of covers ?? []) checkInteger('a cover', total, 0, MAX_NANO);
 }
 
-/** The amount that the counter can still grant. A counter without a cap may count up to the largest amount. */
-const freeOf = ({ spent, leased, unreconciled }: CounterState, cap: Nano | undefined): Nano =>
-  (cap ?? MAX_NANO) - spent - leased - unreconciled;
+interface By {
+  readonly by: Boot;
+  readonly now: number;
+}
 
-function grant(tables: CountingTables, { path, caps, need, want }: LeaseRequest, by: Boot): Grant {
+/** Leases grow to what their process uses and holds already. False: one has ended, and its process has to learn that first. */
+function cover(tables: CountingTables, { path, covers = [] }: LeaseRequest, call: By): boolean {
+  let isCovered = true;
+  for (const [index, { lease: known, total }] of covers.entries()) {
+    const lease = tables.liveLease(call.by.id, path[index]!);
+    const missing = total - (lease?.granted ?? 0);
+    if (known !== 0 && lease?.id !== known) isCovered = false;
+    else if (missing > 0) growLease(tables, path[index]!, { ...call, lease, amount: missing });
+  }
+  return isCovered;
+}
+
+function grant(
+  tables: CountingTables,
+  { path, caps, need, want }: LeaseRequest,
+  { by, now, isCovered }: By & { readonly isCovered: boolean },
+): Grant {
   const counters = path.map((ref) => tables.counter(ref) ?? noCounter(ref));
-  const free = Math.min(want, ...counters.map((counter, index) => freeOf(counter, caps[index])));
-  const granted = free < need ? 0 : Math.max(free, 0);
-  const leases = counters.map((counter): LeaseState => {
-    const lease = tables.liveLease(by.id, counter);
-    if (granted === 0)
-      return lease ? stateOf(lease, counter) : { lease: 0, state: 'unknown', granted: 0, used: 0, counter };
-    const grown: LeaseRow = lease
-      ? { ...lease, granted: lease.granted + granted }
-      : {
-          id: tables.newLeaseId(),
-          boot: by.id,
-          ...refOf(counter),
-          granted,
-          used: 0,
-          endedAt: 0,
-          state: 'live',
-        };
-    return replaceLease(tables, lease, grown);
+  // A counter without a cap may count up to the largest amount.
+  const rooms = counters.map((counter, index) => {
+    const cap = caps[index];
+    return cap === undefined ? MAX_NANO - takenOf(counter) : freeOf(tables, counter, { cap, need, now });
+  });
+  const free = Math.min(want, ...rooms);
+  const granted = free < need || !isCovered ? 0 : Math.max(free, 0);
+  const leases = path.map((ref): LeaseState => {
+    const lease = tables.liveLease(by.id, ref);
+    if (granted > 0) return growLease(tables, ref, { by, now, lease, amount: granted });
+    const counter = tables.counter(ref) ?? noCounter(ref);
+    return lease ? stateOf(lease, counter) : { lease: 0, state: 'unknown', granted: 0, used: 0, counter };
   });
   return { granted, leases };
+}
+
+function growLease(
+  tables: CountingTables,
+  ref: CounterRef,
+  { by, now, lease, amount }: By & { readonly lease: LeaseRow | undefined; readonly amount: Nano },
+): LeaseState {
+  const grown: LeaseRow = lease
+    ? { ...lease, granted: Math.min(MAX_NANO, lease.granted + amount) }
+    : {
+        id: tables.newLeaseId(),
+        boot: by.id,
+        ...refOf(ref),
+        granted: amount,
+        used: 0,
+        endedAt: 0,
+        state: 'live',
+      };
+  return replaceLease(tables, lease, { after: grown, now });
 }
 
 const refOf = ({ node, period }: CounterRef): CounterRef => ({ node, period });
@@ -131,17 +177,22 @@ const stateOf = ({ id, state, granted, used }: LeaseRow, counter: CounterState):
 });
 
 /** Replaces a lease, and its part in the counter: its rest while it lives is `leased`, while it is lost `unreconciled`. */
-function replaceLease(tables: CountingTables, before: LeaseRow | undefined, after: LeaseRow): LeaseState {
+function replaceLease(
+  tables: CountingTables,
+  before: LeaseRow | undefined,
+  { after, now }: { readonly after: LeaseRow; readonly now: number },
+): LeaseState {
   const counter = tables.counter(after) ?? noCounter(after);
   const part = (lease: LeaseRow | undefined, state: LeaseRow['state']): Nano =>
     lease?.state === state ? restOf(lease) : 0;
-  const changed: CounterState = {
+  const amounts: CounterState = {
     ...counter,
     // It stays at the largest amount: refusing would keep the other reports of the call out, at each repetition.
     spent: Math.min(MAX_NANO, counter.spent + after.used - (before?.used ?? 0)),
     leased: counter.leased + part(after, 'live') - part(before, 'live'),
     unreconciled: counter.unreconciled + part(after, 'lost') - part(before, 'lost'),
   };
+  const changed = withTightness(tables, amounts, now);
   tables.saveLease(after);
   tables.saveCounter(changed);
   return stateOf(after, changed);
@@ -161,22 +212,31 @@ function report(tables: CountingTables, used: readonly LeaseUsage[], by: Boot, n
   return used.map(({ lease: id, usedTotal }): LeaseState => {
     const lease = tables.lease(id);
     if (lease?.boot !== by.id) return { lease: id, state: 'unknown', granted: 0, used: 0, counter: undefined };
-    return replaceLease(tables, lease, { ...lease, used: Math.max(lease.used, usedTotal) });
+    return replaceLease(tables, lease, { after: { ...lease, used: Math.max(lease.used, usedTotal) }, now });
   });
 }
 
-function giveBack(tables: CountingTables, leases: readonly LeaseId[], by: Boot, now: number): void {
+function giveBack(
+  tables: CountingTables,
+  {
+    leases,
+    by,
+    isLast,
+  }: { readonly leases: readonly LeaseId[]; readonly by: Boot; readonly isLast?: boolean | undefined },
+  now: number,
+): void {
   checkSize(leases.length);
   for (const id of leases) {
     const lease = tables.lease(id);
     if (lease?.boot === by.id && lease.state !== 'ended')
-      replaceLease(tables, lease, { ...lease, state: 'ended', endedAt: now });
+      replaceLease(tables, lease, { after: { ...lease, state: 'ended', endedAt: now }, now });
   }
+  if (isLast) tables.credit?.saveUse(by.id, undefined);
 }
 
 function reap(tables: CountingTables, now: number, boot?: Boot['id']): LostLease[] {
   const lost = tables.reapable(now - LEASE_MS, boot).map((lease) => {
-    replaceLease(tables, lease, { ...lease, state: 'lost', endedAt: now });
+    replaceLease(tables, lease, { after: { ...lease, state: 'lost', endedAt: now }, now });
     return { lease: lease.id, boot: lease.boot, ...refOf(lease), rest: restOf(lease) };
   });
   tables.prune(now - KEEP_ENDED_MS);
@@ -199,7 +259,7 @@ function adjust(tables: CountingTables, adjustment: Adjustment, by: Actor, now: 
     throw invalid(`the counter would leave the range up to ${MAX_NANO}`);
   if (adjustment.dryRun) return before;
   tables.saveAdjusted(adjustment.id);
-  tables.saveCounter(changed);
+  tables.saveCounter(adjustment.by > 0 ? tightened(tables, changed, now) : changed);
   const { of, why: reason } = adjustment;
   tables.addAudit(
     {
