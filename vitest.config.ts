@@ -23,6 +23,9 @@ const ALONE = [
 
 const sampledOut = [...leftOut()];
 
+/** A whole run (build/run-parts.ts) reads from it which files have failed. */
+const report = process.env['TEST_REPORT'];
+
 const crossing = {
   setupFiles,
   globalSetup: ['./test/support/built.ts'],
@@ -38,6 +41,7 @@ const crossing = {
 export default defineConfig({
   test: {
     globalSetup: ['./test/support/compiled-threads.ts'],
+    ...(report !== undefined && { reporters: ['default', ['json', { outputFile: report }]] }),
     // A busy machine must not fail a test that waits for something to happen: the default is a second, and five for the whole test.
     expect: { poll: { timeout: 60_000 } },
     // Tests across rooms wait more than they compute: vitest's own choice, one for each processor but one, is half as fast on a machine with two.

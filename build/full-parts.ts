@@ -116,14 +116,37 @@ export function dueParts(root: string): readonly string[] {
   );
 }
 
-/** Writes what a run of everything has shown. A part that could not run keeps its earlier result. */
-export function writeResults(root: string, ended: readonly { name: string; outcome: string; seconds: number }[]): void {
+/** A script of package.json that has ended. `failedFiles`: the test files that failed, if its report names them. */
+export interface EndedScript {
+  readonly name: string;
+  readonly outcome: string;
+  readonly seconds: number;
+  readonly failedFiles?: readonly string[];
+}
+
+/** Writes what a run of everything has shown. A part that could not run, or that watches a failed test file, keeps its earlier result. */
+export function writeResults(root: string, ended: readonly EndedScript[]): void {
   const commit = execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
   const date = new Date().toISOString().slice(0, 10);
   const results: Record<string, Passed> = { ...readResults(root) };
   for (const [name, paths] of Object.entries(PARTS)) {
-    const by = ended.find((part) => part.name === (SCRIPT_OF.get(name) ?? 'crossing'));
-    if (by?.outcome === 'passed') results[name] = { files: digestOf(root, paths), commit, date, seconds: by.seconds };
+    const by = ended.find((script) => script.name === (SCRIPT_OF.get(name) ?? 'crossing'));
+    if (by && hasPassed(by, paths)) results[name] = { files: digestOf(root, paths), commit, date, seconds: by.seconds };
   }
   writeFileSync(join(root, RESULTS), `${JSON.stringify(results, undefined, 2)}\n`);
+}
+
+const hasPassed = ({ outcome, failedFiles = [] }: EndedScript, paths: readonly string[]): boolean =>
+  outcome === 'passed' ||
+  (failedFiles.length > 0 && !failedFiles.some((file) => paths.some((path) => file.startsWith(`${path}/`))));
+
+/** The test files that failed, by the JSON report of vitest; undefined: there is none, since the run was cut. */
+export function failedFilesOf(root: string, report: string): readonly string[] | undefined {
+  if (!existsSync(report)) return undefined;
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
+    testResults: readonly { name: string; status: string }[];
+  };
+  return testResults
+    .filter(({ status }) => status !== 'passed')
+    .map(({ name }) => relative(root, name).replaceAll('\\', '/'));
 }

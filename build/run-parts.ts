@@ -1,16 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { constants } from 'node:os';
-import { dueParts, PARTS, writeResults } from './full-parts.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { dueParts, failedFilesOf, PARTS, writeResults, type EndedScript } from './full-parts.ts';
 
 // `node build/run-parts.ts [--full] NAME...`: runs scripts of package.json one after the other, also behind one that failed, and reports all
 // of them at the end. Exits with 1 if any has failed. A long suite (build/full-parts.ts) runs if a file that it watches has changed since its
 // last pass; with `--full` all of them run whole, and those that passed are written down.
-
-interface Ended {
-  readonly name: string;
-  readonly outcome: string;
-  readonly seconds: number;
-}
 
 const root = process.cwd();
 const args = process.argv.slice(2);
@@ -19,6 +15,9 @@ const names = full ? args.slice(1) : args;
 const due = full ? Object.keys(PARTS) : dueParts(root);
 // test/support/effort.ts reads it.
 const env = { TEST_FULL: full ? '1' : due.join(','), ...process.env };
+/** vitest.config.ts writes a report for each script where a whole run asks for it. */
+const reports = full ? mkdtempSync(join(tmpdir(), 'gatehouse-reports-')) : undefined;
+const reportOf = (name: string): string | undefined => reports && join(reports, `${name}.json`);
 
 /** A suite that needs what this machine may lack exits with it, and says why. */
 const CANNOT_RUN = 3;
@@ -56,33 +55,41 @@ function outcomeOf(name: string, code: number | null, signal: NodeJS.Signals | n
   return code === 0 ? 'passed' : `failed (${signal ?? `exit ${code}`})`;
 }
 
-async function run(name: string): Promise<Ended> {
+async function run(name: string): Promise<EndedScript> {
   if (stoppedBy) return { name, outcome: 'not run', seconds: 0 };
   if (name in PARTS && !due.includes(name))
     return { name, outcome: 'not due: its files are those of test/full.json', seconds: 0 };
   const from = performance.now();
   process.stdout.write(`\n== ${name}\n`);
   const outcome = await new Promise<string>((resolve) => {
-    running = spawn('npm', ['run', '--silent', name], { stdio: 'inherit', detached: true, env })
+    const report = reportOf(name);
+    running = spawn('npm', ['run', '--silent', name], {
+      stdio: 'inherit',
+      detached: true,
+      env: { ...env, ...(report && { TEST_REPORT: report }) },
+    })
       .once('error', ({ message }) => resolve(`failed (${message})`))
       .once('exit', (code, signal) => resolve(outcomeOf(name, code, signal)));
   });
-  return { name, outcome, seconds: Math.round((performance.now() - from) / 1000) };
+  const report = reportOf(name);
+  const failedFiles = report === undefined ? undefined : failedFilesOf(root, report);
+  return { name, outcome, seconds: Math.round((performance.now() - from) / 1000), ...(failedFiles && { failedFiles }) };
 }
 
 process.on('SIGINT', stop).on('SIGTERM', stop).on('SIGHUP', stop);
-const ended: Ended[] = [];
+const ended: EndedScript[] = [];
 for (const name of names) {
   ended.push(await run(name));
   // After each part: a run that is cut keeps what has passed.
   if (full && !stoppedBy) writeResults(root, ended);
 }
+if (reports) rmSync(reports, { recursive: true });
 
 const width = Math.max(...names.map(({ length }) => length));
 process.stdout.write('\n');
 for (const { name, outcome, seconds } of ended)
   process.stdout.write(`${name.padEnd(width)}  ${outcome}, ${seconds} s\n`);
-const sumOf = (parts: readonly Ended[]): number => parts.reduce((sum, { seconds }) => sum + seconds, 0);
+const sumOf = (parts: readonly EndedScript[]): number => parts.reduce((sum, { seconds }) => sum + seconds, 0);
 const checks = ended.filter(({ name }) => CHECK.has(name));
 process.stdout.write(`${names.length} parts: ${sumOf(ended)} s; of \`npm run check\`: ${sumOf(checks)} s\n`);
 const failed = ended.some(({ outcome }) => /^(failed|stopped|not run)/.test(outcome));

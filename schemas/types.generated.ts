@@ -770,7 +770,7 @@ export interface StateRecords {
   max_bytes?: Bytes;
 }
 /**
- * Files that callers upload to `/v1/files` and name in later requests. They are in a folder (`dir`) or in Cloud Storage (`gcs`). Default: the gateway stores no files.
+ * Files that callers upload to `/v1/files` and name in later requests. They are in a folder (`dir`), in Cloud Storage (`gcs`) or in S3 (`s3`). Default: the gateway stores no files.
  */
 export interface Files {
   /**
@@ -778,6 +778,7 @@ export interface Files {
    */
   dir?: string;
   gcs?: FilesGcs;
+  s3?: FilesS3;
   /**
    * Address in front of a file's id, in references of the form `{url}/{id}`. Default: requests name files by their id only.
    */
@@ -822,6 +823,47 @@ export interface FilesGcs {
   base_url?: string;
   /**
    * Allow http and private addresses in `base_url`.
+   */
+  allow_insecure?: boolean;
+}
+/**
+ * Files in a bucket of Amazon S3, or of a store with its API such as MinIO, Ceph and R2. Requests carry them inline.
+ */
+export interface FilesS3 {
+  /**
+   * Name of the bucket. Give it to this gateway alone.
+   */
+  bucket: string;
+  /**
+   * Region of the bucket; stores without regions often take `us-east-1` or `auto`.
+   */
+  region: string;
+  /**
+   * Address of the store. Default: that of Amazon S3 in `region`.
+   */
+  endpoint?: string;
+  /**
+   * Write the bucket into the path (`https://HOST/BUCKET`) and not into the host (`https://BUCKET.HOST`). Default: true with `endpoint`, else false.
+   */
+  path_style?: boolean;
+  /**
+   * Start of the names of all objects. Default: none.
+   */
+  prefix?: string;
+  /**
+   * `AKIA…`: the id of an access key, without spaces.
+   */
+  access_key_id: Secret;
+  /**
+   * `SECRET` of the access key, without spaces.
+   */
+  secret_access_key: Secret;
+  /**
+   * `TOKEN` of temporary credentials, without spaces. Their agent may write all three into files: the gateway reads changed files again. Default: the access key is permanent.
+   */
+  session_token?: Secret;
+  /**
+   * Allow http and private addresses in `endpoint`.
    */
   allow_insecure?: boolean;
 }

@@ -209,6 +209,34 @@ describe('an entry of the catalog that the store has', () => {
     expect(onDisk(admin.folder) + admin.logText()).not.toContain(OTHER);
   });
 
+  it('is tested with shared credentials before it is saved, at no address but those of catalog.yaml', async () => {
+    const file = join(admin.configs, 'catalog.yaml');
+    const known = `${upstream.url}/v1`;
+    writeFileSync(
+      file,
+      `credentials:\n  main: { api_key: ${SECRET} }\n${readFileSync(file, 'utf8')}  - { slug: known, provider: openai, base_url: ${known}, allow_insecure: true }\n`,
+    );
+    await admin.gateway.reload();
+    const { items } = (await call('GET', '/providers/kinds')).json;
+    const takers = items.filter(({ shared }: { shared: readonly string[] }) => shared.includes('main'));
+    const kinds = takers.map(({ kind }: { kind: string }) => kind);
+    expect(kinds).toEqual(expect.arrayContaining(['openai', 'anthropic']));
+    // Its own key goes there, so an address of the store is none of the file.
+    expect((await create('own', { base_url: `${upstream.url}/elsewhere` })).status).toBe(201);
+    const tested = async (url: string, name = 'main'): Promise<string> => {
+      const entry = spec({ base_url: url, credentials: name, api_key: undefined });
+      return (await call('POST', '/providers:test', { entry, call: true })).text;
+    };
+    expect(await tested(known)).toContain('gpt-5 has answered');
+    // The step that connects sends no credential.
+    expect([...new Set(keys)].sort()).toEqual([`Bearer ${SECRET}`, 'undefined']);
+    keys = [];
+    for (const place of ['elsewhere', 'v1/'])
+      expect(await tested(`${upstream.url}/${place}`)).toContain('`base_url` is that of no entry of catalog.yaml');
+    expect(await tested(known, 'mian')).toContain('must be a name in `credentials` of catalog.yaml');
+    expect([keys, admin.logText().includes(SECRET)]).toEqual([[], false]);
+  });
+
   it('is written by admins only, tested by operators, and named in the what-if of explain', async () => {
     for (const role of ['viewer', 'operator'] as const) {
       const own = await admin.token(role);

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { keptRecordsOf } from '../../src/addons/console/settings/kept-records-settings.ts';
 import { FEATURES } from '../../src/addons/console/ui/parts/features.ts';
+import { budgetLines, PERIODS } from '../../src/addons/console/ui/screens/keys/tree.ts';
 import { samples } from '../../src/core/commands/samples.generated.ts';
 import { loadSettings, type Settings } from '../../src/core/settings/read/load.ts';
 import { valueAt } from '../../src/core/settings/schema/pointer.ts';
@@ -15,8 +16,10 @@ const IS_ON: Readonly<Record<keyof typeof FEATURES, (settings: Settings) => bool
   explain: ({ server }) => valueAt(server, ['admin', 'explain']) === 'all',
 };
 
-const loaded = (server: string) => {
-  const files = Object.entries({ ...samples, 'server.yaml': server }).filter(([name]) => !name.endsWith('.test.yaml'));
+const loaded = (server: string, more: Readonly<Record<string, string>> = {}) => {
+  const files = Object.entries({ ...samples, ...more, 'server.yaml': server }).filter(
+    ([name]) => !name.endsWith('.test.yaml'),
+  );
   const inFolder = files.map(([name, text]) => [`configs/${name}`, text]);
   return loadSettings('configs', { env: {}, files: memoryFiles(Object.fromEntries(inFolder)) });
 };
@@ -29,5 +32,20 @@ it.each(Object.entries(FEATURES))(
     const { settings, diagnostics } = await loaded(`${lines}\n`);
     expect(diagnostics.map(tell)).toEqual([]);
     expect(isOn(settings!)).toBe(true);
+  },
+);
+
+const CAPS = ['500 USD', '0.5 USD', '1000000 tokens'];
+it.each(CAPS.flatMap((cap) => PERIODS.map((period) => [cap, period] as const)))(
+  'The lines of a budget of %s for each %s are valid, and the same, for a team and a key',
+  async (cap, period) => {
+    const lines = budgetLines(cap, period).replaceAll('\n', '\n      ');
+    const { settings, diagnostics } = await loaded(`${FEATURES.store}\n`, {
+      'teams.yaml': `teams:\n  search:\n      ${lines}\n`,
+      'keys.yaml': `keys:\n    - id: batch\n      team: search\n      digest: sha256:${'0'.repeat(64)}\n      ${lines}\n`,
+    });
+    // A warning says that the sample's models have no price.
+    expect(diagnostics.filter(({ severity }) => severity === 'error').map(tell)).toEqual([]);
+    expect(settings?.keys.keys?.[0]?.budgets).toEqual(settings?.teams?.teams?.['search']?.budgets);
   },
 );

@@ -56,8 +56,8 @@ describe.skipIf(executable === undefined)('the list of requests', () => {
   ] as const)('has at most 60 rows as elements for 10,000 %s, and opens one of them', async (screen, path, itemOf) => {
     const pages: Recorded = (_, response, query) => {
       const at = Number(query.get('cursor') ?? 0);
-      const items = Array.from({ length: 200 }, (_item, index) => itemOf(at + index));
-      const body = { items, ...(at + 200 < 10_000 && { next: String(at + 200) }) };
+      const items = Array.from({ length: 1000 }, (_item, index) => itemOf(at + index));
+      const body = { items, ...(at + 1000 < 10_000 && { next: String(at + 1000) }) };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
     const served = await serveRecorded({ ...ANSWERS, [path]: pages });

@@ -112,6 +112,22 @@ describe('a long suite', () => {
     expect(reportOf(text)).toContain('growth    passed');
   });
 
+  it('keeps its result where a test file failed that only another watches', async () => {
+    const folder = await tested();
+    writeFileSync(watched(folder), 'two');
+    const report = JSON.stringify({
+      testResults: [
+        { name: join(folder, 'test/faults/a.test.ts'), status: 'failed' },
+        { name: join(folder, 'test/http/b.test.ts'), status: 'passed' },
+      ],
+    });
+    const failing = { ...scripts, crossing: `echo '${report}' > $TEST_REPORT; false` };
+    expect((await start(failing, { folder, flags: ['--full'] }).ended).code).toBe(1);
+    const { text } = await start(scripts, { folder }).ended;
+    // The clients run against the kit of the faults.
+    expect(text).toContain('TEST_FULL=docs:build,agents,faults,clients,formats\n');
+  });
+
   it.each([
     [3, 0, 'agents  cannot run on this machine'],
     [4, 1, 'agents  failed (exit 4)'],

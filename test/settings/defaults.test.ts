@@ -26,7 +26,7 @@ function defaultsOf(node: unknown): object | undefined {
 const keysOf = <Key extends keyof ServerFile>(key: Key): ServerFile[Key] =>
   defaultsOf(propertiesOf(readSchema('server'))[key]) as ServerFile[Key];
 
-const { gcs: _, ...FILES } = keysOf('files')!;
+const { gcs: _gcs, s3: _s3, ...FILES } = keysOf('files')!;
 const STATE = { store: { type: 'memory' }, backup: { dir: '/b' } } as const;
 
 it.each([

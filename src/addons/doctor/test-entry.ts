@@ -19,8 +19,9 @@ const HINTS: Readonly<Record<string, string>> = {
   dns: 'The name has no address here: check `base_url`, and the resolver of this machine.',
   connect: 'The server was not reached: check `base_url`, firewalls, and `egress.proxy` of server.yaml.',
   token: 'Check the credential. A service account needs its key, and this machine the right time.',
-  permission:
-    'Check the key, and what its account may do. Vertex AI: grant `roles/aiplatform.user`, which has `aiplatform.endpoints.predict`.',
+  permission: 'Check the key, and what its account may do.',
+  'vertex-ai.permission':
+    'Check the key, and what its account may do: grant `roles/aiplatform.user`, which has `aiplatform.endpoints.predict`.',
   call: 'The credentials work; the model or the body was refused. The message has the words of the provider.',
   clock: 'Set the clock of this machine, by NTP.',
 };
@@ -35,11 +36,12 @@ export async function* testEntry(test: EntryTest): AsyncIterable<TestStep> {
   const upstream = createUpstream({ clock: systemClock, lookup });
   upstream.apply(outbound);
   const skews: number[] = [];
+  const kind = test.settings.catalog.providers[0]?.provider;
   try {
     const entry = catalogOf(test, { upstream, timeoutMs: TIMEOUT_MS, skews }).entries[0];
     for (const [name, run] of stepsOf(test, { upstream, entry, skews })) {
       const from = performance.now();
-      const checked = await run().catch((error: unknown) => failed(name, error));
+      const checked = await run().catch((error: unknown) => failed(name, error, kind));
       yield { name, ms: Math.round(performance.now() - from), ...checked };
       if (checked.ok === false) return;
     }
@@ -48,9 +50,9 @@ export async function* testEntry(test: EntryTest): AsyncIterable<TestStep> {
   }
 }
 
-function failed(name: string, error: unknown): Checked {
+function failed(name: string, error: unknown, kind: string | undefined): Checked {
   const code = error instanceof GatewayError ? error.code : name;
-  const hint = HINTS[code] ?? HINTS[name];
+  const hint = HINTS[code] ?? HINTS[`${kind}.${name}`] ?? HINTS[name];
   return { ok: false, code, message: scrub(messageOf(error)), ...(hint !== undefined && { hint }) };
 }
 
@@ -70,7 +72,7 @@ function stepsOf(
   const provider = entry?.provider;
   const origin = provider && [model, ...SAMPLES].flatMap((name) => originOf(provider, name))[0];
   if (!provider || origin === undefined)
-    return [['settings', async () => failed('settings', new Error('the entry serves no model'))]];
+    return [['settings', async () => failed('settings', new Error('the entry serves no model'), undefined)]];
   const { allowInsecure } = provider;
   return [
     [
@@ -166,7 +168,7 @@ interface SmallCall {
 }
 
 async function smallCall({ provider, model, credentials, upstream }: SmallCall): Promise<Checked> {
-  if (model === '') return left('name a model');
+  if (model === '') throw new Error('name a model: the entry lists none');
   const place = provider.locate(model, { task: 'generate', stream: false });
   // Claude on Vertex AI has another body.
   const body = place.host === 'direct' || place.format === 'gemini' ? BODIES[place.format] : undefined;

@@ -15,7 +15,8 @@ const NEW_ID = `file-gh${'0'.repeat(32)}`;
 
 /** The files of a dry run: every id exists, as one white pixel for an image and as an empty PDF elsewhere. */
 export function fakeFiles({ url, inlineBytes, place }: FilesSettings): FileService & FileSource {
-  const uri = typeof place === 'string' ? undefined : `gs://${place.bucket}/${place.prefix}`;
+  const inCloudStorage = typeof place !== 'string' && 'provider' in place;
+  const uri = inCloudStorage ? `gs://${place.bucket}/${place.prefix}` : undefined;
   const fileOf = (id: string, media: string): StoredFile => {
     const isImage = media === 'image';
     const filename = isImage ? 'pixel.png' : 'empty.pdf';

@@ -10,7 +10,8 @@ import type { FileStore } from './file-store.ts';
 import { FilesState } from './files-state.ts';
 import { GcsFileStore } from './gcs/gcs-store.ts';
 import { LocalFileStore } from './local/local-store.ts';
-import { compileFiles, type BucketSettings, type FilesSettings } from './settings/files.ts';
+import { S3FileStore } from './s3/s3-store.ts';
+import { compileFiles, type FilesSettings, type GcsSettings } from './settings/files.ts';
 import { placeStoredFiles } from './stored-files.ts';
 
 /** The stored files of a process. */
@@ -62,12 +63,13 @@ interface StoreTools {
 
 function storeOf(settings: FilesSettings, tools: StoreTools): FileStore {
   const { place, idleMs } = settings;
-  if (typeof place !== 'string') return bucketStore(place, tools);
+  if (typeof place !== 'string')
+    return 'provider' in place ? gcsStore(place, tools) : new S3FileStore({ ...place, ...tools });
   // A running upload writes at least once in `idle_time`. The clocks of machines that share a folder may differ by minutes.
   return new LocalFileStore(place, Math.max(10 * 60 * 1000, 2 * idleMs));
 }
 
-function bucketStore(settings: BucketSettings, { catalog, clock, upstream }: StoreTools): FileStore {
+function gcsStore(settings: GcsSettings, { catalog, clock, upstream }: StoreTools): FileStore {
   const entry = catalog.bySlug.get(settings.provider.slice(1))?.provider;
   return new GcsFileStore({
     ...settings,

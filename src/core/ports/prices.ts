@@ -7,8 +7,8 @@ export interface PricePort {
   of(provider: string, model: string): ShippedPrice | undefined;
   /** Extras with this rule in place of those of prices.yaml, for a check of it. @param rule valid by the schema */
   withRule(extras: Extras, rule: object): Extras;
-  /** Names of models at a provider that have a shipped price. */
-  models(extras: Extras, provider: string): readonly string[];
+  /** Names of models of a kind, such as `chat` and `embedding`, that have a shipped price at a provider. */
+  models(extras: Extras, provider: string, kind: string): readonly string[];
   /** The cost of the same counts at each of these places. */
   quote(extras: Extras, question: PriceQuestion): readonly PriceQuote[];
 }

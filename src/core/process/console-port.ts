@@ -90,11 +90,16 @@ export interface StreamOptions {
   readonly isAllowed: () => Promise<boolean>;
 }
 
+/** Seconds of a step. Those of more than five minutes are sums of such steps. */
+export const STATS_STEPS: readonly number[] = [10, 60, 300, 1800, 7200];
+export const MAX_STATS_POINTS = 600;
+
 export interface StatsQuery {
   /** Milliseconds since 1970. */
   readonly from: number;
   readonly to: number;
-  readonly stepSeconds: number;
+  /** Undefined: the shortest steps that begin at `from`, or as early as any do. */
+  readonly stepSeconds: number | undefined;
   readonly by: StatsDimension | undefined;
   readonly filters: readonly (readonly [StatsDimension, readonly string[]])[];
 }
@@ -129,6 +134,8 @@ export interface DraftWish {
 }
 
 export interface FileDraft {
+  /** The folder of the settings, absolute. */
+  readonly folder: string;
   readonly file: string;
   /** A unified diff. */
   readonly patch: string;

@@ -38,6 +38,7 @@ export const ANSWERS: Readonly<Record<string, Recorded>> = {
     file: 'catalog.yaml',
     patch:
       '--- a/catalog.yaml\n+++ b/catalog.yaml\n@@ -3,2 +3,5 @@\n   - slug: simulator\n     provider: simulator\n+  - slug: anthropic-2\n+    provider: anthropic\n+    api_key: ${env:ANTHROPIC_2_API_KEY}\n',
+    folder: '/etc/gatehouse',
     apply: ['git apply console.patch'],
     set: ['export ANTHROPIC_2_API_KEY=...'],
     diagnostics: [],

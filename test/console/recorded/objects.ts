@@ -140,6 +140,7 @@ export const kinds = [
     description: 'Gemini and partner models on Google Cloud.',
     schema: entry('vertex'),
     secrets: ['service_account', 'api_key'],
+    shared: [],
   },
   {
     kind: 'anthropic',
@@ -147,6 +148,7 @@ export const kinds = [
     description: 'Claude models.',
     schema: entry('openai'),
     secrets: ['api_key'],
+    shared: [],
   },
   {
     kind: 'openai',
@@ -154,6 +156,7 @@ export const kinds = [
     description: 'OpenAI, or a server with its API.',
     schema: catalog,
     secrets: ['api_key'],
+    shared: [],
   },
 ];
 

@@ -95,7 +95,7 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
     path: '/stream',
     summary: 'Stream requests as they end',
     description:
-      'Server-sent events: `line` (a line of `GET /requests`; its id is for `Last-Event-ID`), `gap` (`missed`: lines that are not sent), `settings`, `boot`. A comment comes every 10 s. At most 20 streams, each of 100 lines a second.',
+      'Server-sent events: `line` (a line of `GET /requests`; its id is for `Last-Event-ID`), `gap` (`missed`: lines that are not sent), `settings`, `boot`. A comment comes every 10 s. At most 20 streams, each of 50 lines a second.',
     query: ['topics', ...REQUEST_FILTERS],
     streams: 'text/event-stream',
     answer: 'stream_event',
@@ -103,7 +103,8 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
   'stats.get': read({
     path: '/stats',
     summary: 'Show counts, tokens, cost and durations as series of time',
-    description: 'Steps of 10 s are kept for an hour, of 60 s for 48 hours, of 300 s for 35 days with a state store.',
+    description:
+      'Steps of 10 s are kept for an hour, of 60 s for 48 hours, of 300 s for 35 days with a state store; longer steps are sums of these.',
     query: ['from', 'to', 'step_s', 'by', 'state', 'error', 'key', 'team', 'config', 'provider', 'model'],
     answer: 'stats',
   }),

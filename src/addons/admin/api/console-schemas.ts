@@ -124,6 +124,7 @@ const DIAGNOSTIC = object(
 );
 
 const PATCH = {
+  folder: text('The folder of the settings on the machine of the gateway.'),
   file: text('The file that it changes.', { examples: ['catalog.yaml'] }),
   patch: text('A unified diff. `git apply` takes it in the folder of the settings.'),
   apply: list({ type: 'string' }, { description: 'Commands, one after the other.' }),
@@ -196,6 +197,10 @@ export const CONSOLE_ANSWERS = {
     description: text('What it is.'),
     schema: { description: 'JSON Schema of an entry, with everything that it refers to.', type: 'object' },
     secrets: list({ type: 'string' }, { description: 'Fields that are secrets.' }),
+    shared: list(
+      { type: 'string' },
+      { description: 'Names in `credentials` of catalog.yaml that such an entry takes.' },
+    ),
   }),
   provider: object(
     {

@@ -1,7 +1,7 @@
 import { LEDGER_DIMENSIONS } from '../../../core/ports/ledger.ts';
 import { parseDuration, readMoment } from '../../../core/kernel/units.ts';
 import { ERROR_LABELS } from '../../../core/record/error-types.ts';
-import { STATS_DIMENSIONS } from '../../../core/process/console-port.ts';
+import { STATS_DIMENSIONS, STATS_STEPS } from '../../../core/process/console-port.ts';
 import { LISTED_STATES } from '../../../core/record/record-query.ts';
 import { ApiProblem } from './problems.ts';
 
@@ -22,7 +22,7 @@ const flag = (description: string): Parameter => parameter(description, { type: 
 const time = (description: string): Parameter => parameter(description, { type: 'string', format: 'date-time' });
 const dimension = (what: string): Parameter => ({ ...text(`Only ${what}. May occur up to 20 times.`), many: true });
 
-const MAX_LIMIT = 200;
+const MAX_LIMIT = 1000;
 const DEFAULT_LIMIT = 50;
 const WORD = { maxLength: 64 } as const;
 
@@ -80,7 +80,10 @@ export const PARAMETERS = {
   path: text('A file in the folder of the settings, such as `gateway/production.yaml`.'),
   hash: text('The hash of the settings. Others than those in force get 404.', { maxLength: 128 }),
   topics: text('Which events, separated by commas: requests, settings. Default: all.', WORD),
-  step_s: oneOf('Seconds of a step. Default: the shortest with at most 600 steps.', ['10', '60', '300']),
+  step_s: oneOf(
+    'Seconds of a step. Default: the shortest with at most 600 steps that begin at `from`, or as early as any do.',
+    STATS_STEPS.map(String),
+  ),
   object_kind: text('Only rows about this kind of object, such as `keys`.', WORD),
   object_id: text('Only rows about objects with this id.'),
   head: parameter(

@@ -43,6 +43,8 @@ export const stepOn = ({ steps }: PriceRow, day: string): PriceStep | undefined 
   steps.findLast(({ from }) => from <= day);
 
 export interface PriceRow {
+  /** `embedding`, `image` and others of data/models.json. Default: chat. */
+  readonly kind?: string;
   readonly steps: readonly PriceStep[];
   /** A factor on token prices, or the prices themselves. */
   readonly tiers?: Readonly<Partial<Record<PriceTier, number | Prices>>>;

@@ -98,6 +98,7 @@ function compileRow(
     };
   });
   return {
+    ...(row.kind !== 'chat' && { kind: row.kind }),
     steps,
     ...(tiers && { tiers: picoFactors(tiers, (name, message) => report(['tiers', name], message)) }),
     ...(geo && { geo }),

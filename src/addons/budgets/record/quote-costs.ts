@@ -8,10 +8,10 @@ import { PriceList } from '../prices/price-list.ts';
 import { compilePrices, ownPrices, priceFilesOf } from '../settings/price-files.ts';
 import { dayOf } from './recorded-cost.ts';
 
-export const pricedModels = (extras: Extras, provider: string): readonly string[] =>
+export const pricedModels = (extras: Extras, provider: string, kind: string): readonly string[] =>
   priceFilesOf({ extras })
     .table.list()
-    .flatMap((row) => (row.provider === provider ? [row.model] : []));
+    .flatMap((one) => (one.provider === provider && (one.row.kind ?? 'chat') === kind ? [one.model] : []));
 
 /** The counts of a record at other places: in the standard tier, because vendors have tiers of their own. */
 export function quoteCosts(extras: Extras, { tokens, places, rules, at }: PriceQuestion): readonly PriceQuote[] {

@@ -3,7 +3,7 @@ import type { FileDraft, DraftWish } from '../../../core/process/console-port.ts
 import type { InForce } from '../../../core/process/reload.ts';
 import { loadSettings } from '../../../core/settings/read/load.ts';
 import { sentFiles, withStoredObjects, type FileRead } from '../../../core/settings/source/files.ts';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 
 const CONTEXT_LINES = 3;
 const MAX_DIAGNOSTICS = 50;
@@ -23,6 +23,7 @@ export async function draftOf(folder: string, { files, settings }: InForce, wish
   const added = linesToAdd(before, wish);
   if (!added)
     return {
+      folder: resolve(folder),
       file: name,
       patch: '',
       problem: `\`${wish.list}\` of ${name} is not a list of lines: add the entry by hand`,
@@ -40,6 +41,7 @@ export async function draftOf(folder: string, { files, settings }: InForce, wish
     ({ file, line }) => relative(folder, file) === name && line > at && line <= at + lines.length,
   );
   return {
+    folder: resolve(folder),
     file: name,
     patch: patchOf(name, before, { kept, at, lines, hidden: loaded.secrets() }),
     diagnostics: ofPatch.slice(0, MAX_DIAGNOSTICS).map((one) => ({ ...one, file: name })),

@@ -1,9 +1,12 @@
 import { join } from 'node:path';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
+import { isObject } from '../../../core/kernel/index.ts';
 import type { CatalogEntry } from '../../../../schemas/types.generated.ts';
 import type { RecordedFiles } from '../../../core/settings/source/recorded-files.ts';
-import { sentFiles } from '../../../core/settings/source/files.ts';
+import { sentFiles, type FileRead } from '../../../core/settings/source/files.ts';
 import { loadSettings, type Settings } from '../../../core/settings/read/load.ts';
+import { foreignAddress } from '../../../core/settings/read/stored-catalog.ts';
+import { storedProviders } from '../../../core/settings/source/stored-objects.ts';
 import type { Environment } from '../../../core/settings/values/references.ts';
 
 const SLUG = 'tested';
@@ -28,7 +31,12 @@ export async function withEntry(entry: Readonly<Record<string, unknown>>, setup:
       problem: `${foreign} is not read: an entry that is not saved may use what a saved one of the same kind and address uses. Give the secret itself, or save the entry first`,
     };
   const path = join(folder, 'catalog.yaml');
-  const text = stringify({ providers: [{ ...entry, slug: SLUG }] });
+  const shared = sharedCredentials(entry, files.contents.files.get(path));
+  const stored = new Set(storedProviders(settings.stored).map(({ id }) => id));
+  const ofFile = settings.catalog.providers.filter(({ slug }) => !stored.has(slug));
+  const elsewhere = shared && foreignAddress(entry, { providers: ofFile });
+  if (elsewhere !== undefined) return { problem: elsewhere };
+  const text = stringify({ ...(shared && { credentials: shared }), providers: [{ ...entry, slug: SLUG }] });
   const source = sentFiles(() => ({
     ...files.contents,
     files: new Map(files.contents.files).set(path, { text }),
@@ -38,6 +46,17 @@ export async function withEntry(entry: Readonly<Record<string, unknown>>, setup:
   if (wrong) return { problem: wrong.message };
   if (!loaded.settings) return { problem: 'the settings in force cannot be read with this entry' };
   return { settings: loaded.settings };
+}
+
+/** Those that the entry names, as catalog.yaml has them: references stay references. */
+function sharedCredentials(
+  { credentials: name }: Readonly<Record<string, unknown>>,
+  file: FileRead | undefined,
+): Readonly<Record<string, unknown>> | undefined {
+  const catalog: unknown = file && 'text' in file ? parse(file.text) : undefined;
+  const shared = isObject(catalog) ? catalog['credentials'] : undefined;
+  if (typeof name !== 'string' || !isObject(shared) || !Object.hasOwn(shared, name)) return undefined;
+  return { [name]: shared[name] };
 }
 
 /** The settings in force with this saved entry alone. */

@@ -30,9 +30,11 @@ const isRescued = ({ retries, attempts }: RequestRecord): boolean =>
 /** The dimensions of a request, as lists of requests have them. */
 export function dimensionsOf(record: RequestRecord): readonly string[] {
   const { state, errorCode = '', keyId = '', team = '', configId = '', attempts } = record;
-  const place = attempts.at(-1)?.place;
+  const { place, answered } = attempts.at(-1) ?? {};
+  // Callers write names of models: those that no upstream has answered for are bounded.
+  const model = answered ? place?.model : place?.modelLabel;
   const shown = state === 'complete' && isRescued(record) ? 'rescued' : state;
-  return [shown, errorCode, keyId, team, configId, place?.provider ?? '', place?.modelLabel ?? ''];
+  return [shown, errorCode, keyId, team, configId, place?.provider ?? '', model ?? ''];
 }
 
 /** Where nothing was counted, a price is of no use; the simulator costs nothing. */

@@ -9,7 +9,6 @@ export const MAX_CELLS = 200;
 /** Cells of one level, over all of its steps; the oldest step goes first. */
 const MAX_LEVEL_CELLS = 50_000;
 const MAX_SERIES = 50;
-export const MAX_POINTS = 600;
 
 const OTHER: readonly string[] = ['other', 'other', 'other', 'other', 'other', 'other', 'other'];
 
@@ -33,6 +32,8 @@ export class StatsLevel {
   /** By the number of the step since 1970; the oldest first. */
   readonly #steps = new Map<number, Map<string, Cell>>();
   #cells = 0;
+  /** The steps before it are forgotten. Milliseconds since 1970. */
+  completeSince = 0;
 
   constructor(seconds: number, keptSeconds: number) {
     this.seconds = seconds;
@@ -48,18 +49,13 @@ export class StatsLevel {
     for (const [oldest, { size }] of this.#steps) {
       if (this.#steps.size <= this.#most && this.#cells <= MAX_LEVEL_CELLS) break;
       this.#steps.delete(oldest);
+      this.completeSince = (oldest + 1) * this.seconds * 1000;
       this.#cells -= size;
     }
   }
 
   get(step: number): CellStep | undefined {
     return this.#steps.get(step);
-  }
-
-  /** The start of the oldest step, in milliseconds since 1970. */
-  get since(): number | undefined {
-    const [oldest] = this.#steps.keys();
-    return oldest === undefined ? undefined : oldest * this.seconds * 1000;
   }
 }
 

@@ -36,7 +36,7 @@ describe('a level of steps', () => {
   it('forgets the oldest step first, and counts values that are too many together', () => {
     const level = new StatsLevel(10, 30);
     for (const step of [1, 2, 3, 4]) level.add(step, [cell('a')]);
-    expect([level.get(1), level.get(4)?.size, level.since]).toEqual([undefined, 1, 20_000]);
+    expect([level.get(1), level.get(4)?.size, level.completeSince]).toEqual([undefined, 1, 20_000]);
     level.add(
       5,
       Array.from({ length: MAX_CELLS + 50 }, (_, index) => cell(`k${index}`)),
@@ -77,5 +77,37 @@ describe('statistics', () => {
       ['b', 1],
     ]);
     expect(await namesOf(later, 10)).toEqual([['a', 1]]);
+    // Its own steps of ten seconds begin at its start.
+    const hour = { ...query, from: clock.wall() - 3_600_000, stepSeconds: undefined };
+    const restarted = new Stats({ wall: () => clock.wall() + 60_000 }, new StatsFiles(path, 'three', LOG));
+    expect((await restarted.read(hour)).stepSeconds).toBe(300);
+    expect((await new Stats(clock, new StatsFiles(folder(), 'two', LOG)).read(hour)).stepSeconds).toBe(10);
+  });
+
+  it('have sums of steps of five minutes for a week and a month', async () => {
+    const clock = createFakeClock();
+    const path = folder();
+    const stats = new Stats(clock, new StatsFiles(path, 'one', LOG));
+    const [now, day] = [clock.wall(), 86_400_000];
+    for (const ago of [30 * day, 6 * day, 6 * day - 300_000, 0])
+      stats.add({ step: Math.floor((now - ago) / 10_000), cells: [cell('a')] });
+    stats.write();
+    const later = new Stats(clock, new StatsFiles(path, 'two', LOG));
+    const found = async (days: number, from: Stats) => {
+      const query = { from: now - days * day, to: now + 1, stepSeconds: undefined, by: undefined, filters: [] };
+      const { stepSeconds, points, series } = await from.read(query);
+      const requests = series[0]?.requests ?? [];
+      return [
+        stepSeconds,
+        points <= 600,
+        requests.filter((one) => one > 0).length,
+        requests.reduce((a, b) => a + b, 0),
+      ];
+    };
+    for (const own of [stats, later])
+      expect([await found(7, own), await found(35, own)]).toEqual([
+        [1800, true, expect.any(Number), 3],
+        [7200, true, expect.any(Number), 4],
+      ]);
   });
 });

@@ -1,9 +1,14 @@
-import type { StatsAnswer, StatsQuery } from '../../../core/process/console-port.ts';
+import {
+  MAX_STATS_POINTS,
+  STATS_STEPS,
+  type StatsAnswer,
+  type StatsQuery,
+} from '../../../core/process/console-port.ts';
 import type { RequestRecord } from '../../../core/record/record.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import { addCell, count, dimensionsOf, type Cell } from './cells.ts';
 import type { StatsFiles } from './stats-files.ts';
-import { cellIn, StatsLevel, MAX_POINTS, seriesOf, type CellStep } from './series.ts';
+import { cellIn, StatsLevel, seriesOf, type CellStep } from './series.ts';
 
 const HOUR_S = 3600;
 const FINE_S = 10;
@@ -47,7 +52,7 @@ export class StatsCounter {
 
 /** The counts of all processes, in steps of three lengths. */
 export class Stats {
-  readonly #fine = new StatsLevel(FINE_S, HOUR_S);
+  readonly #fine = new StatsLevel(FINE_S, MAX_STATS_POINTS * FINE_S);
   readonly #minutes = new StatsLevel(60, 48 * HOUR_S);
   readonly #coarse = new StatsLevel(COARSE_S, KEPT_DAYS * 24 * HOUR_S);
   readonly #files: StatsFiles | undefined;
@@ -80,21 +85,43 @@ export class Stats {
   }
 
   async read({ from, to, stepSeconds, ...query }: StatsQuery): Promise<StatsAnswer> {
-    const level = [this.#fine, this.#minutes, this.#coarse].find(({ seconds }) => seconds === stepSeconds)!;
-    const ms = stepSeconds * 1000;
-    const first = Math.floor(from / ms);
-    const points = Math.min(MAX_POINTS, Math.max(1, Math.ceil(to / ms) - first));
-    const kept =
-      level === this.#coarse
-        ? await this.#files?.read(first * ms, (first + points) * ms, (at) => this.#coarse.get(at / ms) !== undefined)
-        : undefined;
-    const steps = Array.from({ length: points }, (_, index) =>
-      joined(level.get(first + index), kept?.get((first + index) * ms)),
-    );
-    const since = Math.min(...(kept?.keys() ?? []), level.since ?? this.#since, this.#since);
-    return { stepSeconds, since: first * ms, points, ...seriesOf(steps, query), completeSince: since };
+    const lengths = stepSeconds === undefined ? STATS_STEPS.filter((one) => isFine(one, to - from)) : [stepSeconds];
+    let found: Found | undefined;
+    for (const seconds of lengths) {
+      const other = await this.#stepsOf(from, to, seconds);
+      if (!found || other.completeSince < found.completeSince) found = other;
+      if (found.completeSince <= from) break;
+    }
+    const { steps = [], ...rest } = found ?? { stepSeconds: FINE_S, since: from, completeSince: this.#since };
+    return { ...rest, points: steps.length, ...seriesOf(steps, query) };
+  }
+
+  async #stepsOf(from: number, to: number, stepSeconds: number): Promise<Found> {
+    const level = [this.#coarse, this.#minutes, this.#fine].find(({ seconds }) => stepSeconds % seconds === 0)!;
+    const [ms, ownMs] = [stepSeconds * 1000, level.seconds * 1000];
+    const since = Math.floor(from / ms) * ms;
+    const points = Math.min(MAX_STATS_POINTS, Math.max(1, Math.ceil((to - since) / ms)));
+    const files = level === this.#coarse ? this.#files : undefined;
+    const kept = await files?.read(since, since + points * ms, (at) => level.get(at / ownMs) !== undefined);
+    const steps = Array.from({ length: points }, (_, index) => {
+      const start = since + index * ms;
+      const own = Array.from({ length: ms / ownMs }, (__, at) => start + at * ownMs);
+      return own
+        .flatMap((at) => [level.get(at / ownMs), kept?.get(at)])
+        .reduce<CellStep | undefined>((sum, one) => joined(sum, one), undefined);
+    });
+    const inMemory = Math.max(this.#since, level.completeSince);
+    // Files have what memory has not, of the step in which the process began among it.
+    const before = [...(kept?.keys() ?? [])].filter((at) => at < inMemory);
+    return { stepSeconds, since, steps, completeSince: Math.min(inMemory, ...before) };
   }
 }
+
+interface Found extends Pick<StatsAnswer, 'stepSeconds' | 'since' | 'completeSince'> {
+  readonly steps: readonly (CellStep | undefined)[];
+}
+
+const isFine = (seconds: number, ms: number): boolean => ms / 1000 / seconds <= MAX_STATS_POINTS;
 
 function joined(one: CellStep | undefined, other: CellStep | undefined): CellStep | undefined {
   if (!one || !other) return one ?? other;

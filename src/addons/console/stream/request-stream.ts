@@ -6,7 +6,7 @@ const MAX_STREAMS = 20;
 const LOOK_MS = 250;
 const COMMENT_MS = 10_000;
 /** Lines that a browser shows in a second. */
-const MAX_LINES = 100;
+const MAX_LINES = 50;
 /** Lines of workers that answered later than the others come twice: these are remembered. */
 const MAX_SEEN = 5_000;
 

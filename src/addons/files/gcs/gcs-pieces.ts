@@ -1,7 +1,8 @@
 import { isObject, type StoredFile } from '../../../core/kernel/index.ts';
 import { isOver } from '../file-ids.ts';
 import type { ContinuedUpload, FileStore, FileUpload } from '../file-store.ts';
-import { failed, type GcsApi } from './gcs-api.ts';
+import { continuedUpload } from '../bucket-upload.ts';
+import type { GcsApi } from './gcs-api.ts';
 import { GcsUpload, receivedIn } from './gcs-upload.ts';
 
 /** The extension of no file: `extensionOf` permits letters and digits. */
@@ -64,36 +65,27 @@ export class GcsPieces {
     if (!state) return undefined;
     const received = await receivedIn(api, state.session);
     if (received === undefined) return undefined;
-    const end = (): Promise<unknown> => remove(stateName(this.#setup.nameOf(owner, id)));
     const upload = new GcsUpload({
       api,
       session: state.session,
       stored: received,
-      publish: async (bytes, ...args) => {
-        const file = await publish(owner, { name: state.name, id, bytes }, ...args);
-        // The sweep removes a state that stays.
-        await end().catch(() => {});
-        return file;
-      },
+      publish: (bytes, ...args) => publish(owner, { name: state.name, id, bytes }, ...args),
       remove: () => remove(state.name),
     });
-    return {
-      filename: state.filename,
-      declared: state.declared,
-      received,
-      head: Buffer.from(state.head, 'base64'),
-      write: (bytes) => upload.write(bytes),
-      publish: (...args) => upload.publish(...args),
-      discard: async () => {
-        await upload.discard();
-        await end().catch(() => {});
+    const { filename, declared } = state;
+    return continuedUpload(
+      upload,
+      { filename, declared, received, head: Buffer.from(state.head, 'base64') },
+      {
+        end: () => remove(stateName(this.#setup.nameOf(owner, id))),
+        suspend: async (head) => {
+          const bytes = await upload.flush();
+          const touchedAt = this.#setup.now();
+          await this.#write(owner, id, { ...state, head: head.toString('base64'), touchedAt }, bytes);
+          return bytes;
+        },
       },
-      suspend: async (head) => {
-        const bytes = await upload.flush();
-        await this.#write(owner, id, { ...state, head: head.toString('base64'), touchedAt: this.#setup.now() }, bytes);
-        return bytes;
-      },
-    };
+    );
   }
 
   async received(owner: string, id: string, now: number): Promise<number | undefined> {
@@ -119,8 +111,8 @@ export class GcsPieces {
       [200, 206, 404],
     );
     if (status === 404) return undefined;
-    const state: unknown = JSON.parse(bytes?.toString('utf8') ?? '');
-    if (!isUploadState(state)) throw failed('the state of an upload is not valid');
+    const state = api.parseJson(bytes?.toString('utf8'));
+    if (!isUploadState(state)) throw api.failed('the state of an upload is not valid');
     return isOver(id, state.touchedAt, now) ? undefined : state;
   }
 }

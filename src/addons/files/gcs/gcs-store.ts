@@ -1,17 +1,12 @@
 import { FILE_PURPOSES, isObject, type StoredFile } from '../../../core/kernel/index.ts';
 import type { ContinuedUpload, FileDetails, FileEntry, FileStore, FileUpload, SweptStore } from '../file-store.ts';
 import { createdAt, isFileId } from '../file-ids.ts';
-import { failed, GcsApi, type GcsSetup } from './gcs-api.ts';
+import { MAX_PAGES, PAGE, PAGE_BYTES } from '../bucket-api.ts';
+import { CHUNK } from '../bucket-upload.ts';
+import { GcsApi, type GcsSetup } from './gcs-api.ts';
 import { GcsPieces, isState, receivedBy } from './gcs-pieces.ts';
-import { CHUNK, GcsUpload } from './gcs-upload.ts';
+import { GcsUpload } from './gcs-upload.ts';
 
-/** Bytes of a file that are in memory while it is read. */
-const PIECE = 4 * 1024 * 1024;
-/** Objects of one page of a listing, and its size at most: names and metadata of a thousand objects take less. */
-const PAGE = 1000;
-const PAGE_BYTES = 8 * 1024 * 1024;
-/** Pages of a listing: more than the files that a key may have, or that one sweep must look at. */
-const MAX_PAGES = 50;
 /** An object without metadata is of an upload that did not end. Its last step takes seconds. */
 const REMAINS_MS = 60 * 60 * 1000;
 
@@ -66,17 +61,9 @@ export class GcsFileStore implements FileStore {
     return undefined;
   }
 
-  async *read(_: string, { id, bytes, uri = '' }: StoredFile): AsyncIterable<Buffer> {
-    const name = uri.slice(`gs://${this.#setup.bucket}/`.length);
-    for (let at = 0; at < bytes;) {
-      const end = Math.min(at + PIECE, bytes);
-      const headers = { range: `bytes=${at}-${end - 1}` };
-      const url = this.#api.objectUrl(name, '?alt=media');
-      const { bytes: piece } = await this.#api.call({ method: 'GET', url, headers, maxBytes: PIECE }, [200, 206]);
-      if (piece?.length !== end - at) throw failed(`the object of ${id} is not as long as its listing says`);
-      at = end;
-      yield piece;
-    }
+  read(_: string, file: StoredFile): AsyncIterable<Buffer> {
+    const name = (file.uri ?? '').slice(`gs://${this.#setup.bucket}/`.length);
+    return this.#api.ranges(this.#api.objectUrl(name, '?alt=media'), file);
   }
 
   async remove(owner: string, id: string): Promise<boolean> {
@@ -171,8 +158,8 @@ export class GcsFileStore implements FileStore {
         ...(token !== '' && { pageToken: token }),
       });
       const { bytes } = await this.#api.call({ method: 'GET', url, maxBytes: PAGE_BYTES }, [200]);
-      const json: unknown = JSON.parse(bytes?.toString('utf8') ?? '');
-      if (!isObject(json)) throw failed('its listing is not an object');
+      const json = this.#api.parseJson(bytes?.toString('utf8'));
+      if (!isObject(json)) throw this.#api.failed('its listing is not an object');
       for (const item of Array.isArray(json['items']) ? (json['items'] as unknown[]) : []) {
         const object = readObject(item);
         if (object) yield object;
@@ -203,7 +190,7 @@ function readObject(item: unknown): StoredObject | undefined {
   const { name, size, timeCreated, contentType, metadata } = item;
   const [id = ''] = name.slice(name.lastIndexOf('/') + 1).split('.');
   const bytes = Number(size);
-  if (!isFileId(id) || !Number.isSafeInteger(bytes)) return undefined;
+  if (!isFileId(id) || !Number.isSafeInteger(bytes) || bytes < 0) return undefined;
   const updatedAt = Date.parse(String(timeCreated));
   return {
     name,

@@ -1,11 +1,12 @@
-import type { Files, GatewayKey } from '../../../../schemas/types.generated.ts';
+import type { Files, FilesGcs, FilesS3, GatewayKey } from '../../../../schemas/types.generated.ts';
 import { parseBytes, parseDuration } from '../../../core/kernel/units.ts';
 import type { FileLimits } from '../../../core/kernel/index.ts';
+import type { S3Credentials } from '../s3/sign.ts';
 
 /** Where the gateway stores the files of callers, and how much of them. */
 export interface FilesSettings {
   /** A folder, or a bucket. */
-  readonly place: string | BucketSettings;
+  readonly place: string | GcsSettings | S3Settings;
   readonly limits: FileLimits;
   readonly url: string | undefined;
   readonly inlineBytes: number;
@@ -15,13 +16,22 @@ export interface FilesSettings {
   readonly unfinished: number;
 }
 
-export interface BucketSettings {
-  /** `@slug` of the catalog entry whose credentials are used. */
-  readonly provider: string;
+interface BucketSettings {
   readonly bucket: string;
   readonly prefix: string;
-  readonly baseUrl: string;
   readonly allowInsecure: boolean;
+}
+
+export interface GcsSettings extends BucketSettings {
+  /** `@slug` of the catalog entry whose credentials are used. */
+  readonly provider: string;
+  readonly baseUrl: string;
+}
+
+export interface S3Settings extends BucketSettings {
+  readonly bucketUrl: string;
+  readonly region: string;
+  readonly credentials: S3Credentials;
 }
 
 const DEFAULT_LIMITS: FileLimits = {
@@ -40,10 +50,10 @@ export const compileFileLimits = (files: NonNullable<GatewayKey['files']>): Part
 });
 
 /** `files` of server.yaml with its defaults: times in milliseconds, sizes in bytes. */
-export function compileFiles({ dir, gcs, ...file }: Files): FilesSettings {
+export function compileFiles({ dir, gcs, s3, ...file }: Files): FilesSettings {
   return {
-    // The schema ensures one of the two.
-    place: gcs ? compileBucket(gcs) : (dir ?? ''),
+    // The schema ensures one of the three.
+    place: (gcs && compileGcs(gcs)) ?? (s3 && compileS3(s3)) ?? dir ?? '',
     limits: { ...DEFAULT_LIMITS, ...compileFileLimits(file) },
     url: file.url,
     inlineBytes: parseBytes(file.inline_bytes ?? '20MiB'),
@@ -53,10 +63,36 @@ export function compileFiles({ dir, gcs, ...file }: Files): FilesSettings {
   };
 }
 
-const compileBucket = (gcs: NonNullable<Files['gcs']>): BucketSettings => ({
-  provider: gcs.provider,
-  bucket: gcs.bucket,
-  prefix: gcs.prefix ?? '',
-  baseUrl: gcs.base_url ?? 'https://storage.googleapis.com',
-  allowInsecure: gcs.allow_insecure ?? false,
+const compileGcs = ({ provider, base_url: baseUrl, ...bucket }: FilesGcs): GcsSettings => ({
+  ...compileBucket(bucket),
+  provider,
+  baseUrl: baseUrl ?? 'https://storage.googleapis.com',
 });
+
+const compileS3 = (s3: FilesS3): S3Settings => ({
+  ...compileBucket(s3),
+  bucketUrl: bucketUrlOf(s3),
+  region: s3.region,
+  credentials: {
+    accessKeyId: s3.access_key_id,
+    secretAccessKey: s3.secret_access_key,
+    sessionToken: s3.session_token,
+  },
+});
+
+const compileBucket = (file: Pick<FilesGcs, 'bucket' | 'prefix' | 'allow_insecure'>): BucketSettings => ({
+  bucket: file.bucket,
+  prefix: file.prefix ?? '',
+  allowInsecure: file.allow_insecure ?? false,
+});
+
+/** Whether the bucket is the first segment of the path, and not a part of the host. */
+export const hasPathStyle = ({ path_style: pathStyle, endpoint }: FilesS3): boolean =>
+  pathStyle ?? endpoint !== undefined;
+
+function bucketUrlOf(s3: FilesS3): string {
+  const { bucket, region } = s3;
+  const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+  const { protocol, host } = new URL(s3.endpoint ?? `https://s3.${region}.${domain}`);
+  return hasPathStyle(s3) ? `${protocol}//${host}/${bucket}` : `${protocol}//${bucket}.${host}`;
+}

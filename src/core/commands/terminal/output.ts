@@ -22,7 +22,9 @@ export const pageFor = ({ terminal, colour }: ShowOptions): { readonly width: nu
 
 /** The command for lines to paste. npm sets these variables. Without them it is `npx gatehouse`, as in the pages: the command is rarely on the PATH. */
 export function calledAs(env: Readonly<Record<string, string | undefined>>): string {
-  const isScript = env['npm_command'] !== 'exec' && env['npm_lifecycle_event'] === 'gatehouse';
+  const script = env['npm_lifecycle_event'];
+  const isOwnStart = script === 'start' && env['npm_package_name'] === 'gatehouse-gateway';
+  const isScript = env['npm_command'] !== 'exec' && (script === 'gatehouse' || isOwnStart);
   return isScript ? 'npm run -s gatehouse --' : 'npx gatehouse';
 }
 

@@ -165,8 +165,14 @@ describe('combined queries', () => {
 });
 
 // A small set of values: queries for random values would almost never match.
+/** Objects of JSON have a prototype. */
+const JSON_OBJECT = { noNullPrototype: true };
 const scalar = fc.constantFrom<unknown>(0, 1, 2, -1, 1.5, '', 'a', 'ab', '1', true, false, null);
-const value = fc.oneof({ weight: 4, arbitrary: scalar }, fc.array(scalar, { maxLength: 2 }), fc.record({ a: scalar }));
+const value = fc.oneof(
+  { weight: 4, arbitrary: scalar },
+  fc.array(scalar, { maxLength: 2 }),
+  fc.record({ a: scalar }, JSON_OBJECT),
+);
 const key = fc.constantFrom('a', 'b', 'c.a', 'c.0');
 const operator = fc.oneof(
   fc.tuple(fc.constantFrom('$eq', '$ne'), value),
@@ -179,7 +185,7 @@ const asked = fc.array(operator, { minLength: 1, maxLength: 2 }).map((list) => O
 const fields = fc.dictionary(
   key.map((name) => `params.${name}`),
   asked,
-  { minKeys: 1, maxKeys: 2 },
+  { minKeys: 1, maxKeys: 2, ...JSON_OBJECT },
 );
 const { query: anyQuery } = fc.letrec<{ query: Query }>((tie) => ({
   query: fc.oneof(
@@ -190,7 +196,7 @@ const { query: anyQuery } = fc.letrec<{ query: Query }>((tie) => ({
     tie('query').map(($not) => ({ $not })),
   ),
 }));
-const anyBody = fc.record({ a: value, b: value, c: value }, { requiredKeys: [] });
+const anyBody = fc.record({ a: value, b: value, c: value }, { requiredKeys: [], ...JSON_OBJECT });
 
 /** A direct interpreter of queries, as the reference for the compiled ones. */
 function says(query: Query, body: Query): boolean {

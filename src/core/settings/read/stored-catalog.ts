@@ -55,8 +55,12 @@ async function readEntry(
 }
 
 /** An admin may write where an entry calls: shared credentials go to the vendor, or where an entry of the file calls. */
-function foreignAddress({ provider, base_url: url }: StoredProvider['value']['doc'], file: CatalogFile) {
-  if (url === undefined || file.providers.some((one) => one.provider === provider && one.base_url === url)) return;
+export function foreignAddress(
+  { provider, base_url: url }: StoredProvider['value']['doc'],
+  file: Pick<CatalogFile, 'providers'>,
+): string | undefined {
+  if (url === undefined || file.providers.some((one) => one.provider === provider && one.base_url === url))
+    return undefined;
   return 'it names shared credentials, and `base_url` is that of no entry of catalog.yaml of this provider';
 }
 

@@ -37,13 +37,14 @@ export const getCosts: Handler = async (call) => {
       ? places.map(() => ({ cost_usd: null, unknown: 'usage' }))
       : prices.quote(extras, { ...question, tokens: { ...tokens }, places }).map(priceOf);
   const entries = new Map(catalog.providers.map((entry) => [entry.slug, entry]));
+  const kind = kindOf(record['operation']);
   const targets = targetsOf(record, call).slice(0, MAX_TARGETS);
   const ofTargets = targets.map(({ provider = '', model }) => {
     const entry = entries.get(provider);
     return entry && model !== undefined ? quote([placeAt(entry, model)])[0]! : { cost_usd: null, unknown: 'model' };
   });
   const places = catalog.providers.flatMap((entry) =>
-    modelsOf(entry, call, prices.models(extras, entry.provider)).map((model) => placeAt(entry, model)),
+    modelsOf(entry, call, prices.models(extras, entry.provider, kind)).map((model) => placeAt(entry, model)),
   );
   const quoted = quote(places).map((price, index) => ({ ...shown(places[index]!), ...price }));
   const models = quoted.toSorted((one, other) => (one.cost_usd ?? Infinity) - (other.cost_usd ?? Infinity) || 0);
@@ -77,13 +78,28 @@ const placeAt = (entry: CatalogEntry, model: string): QuotedPlace => ({
 
 const shown = ({ entry, model }: QuotedPlace): object => ({ provider: entry, model });
 
-/** The models that an entry lists or that aliases name; where it serves any, those with a shipped price. */
-function modelsOf({ slug, models }: CatalogEntry, { settings }: Call, priced: readonly string[]): readonly string[] {
+/** Models of another kind have no answer to the request. */
+function kindOf(operation: unknown): string {
+  const name = String(operation);
+  return /embed/i.test(name) ? 'embedding' : /image/i.test(name) ? 'image' : 'chat';
+}
+
+/**
+ * The models that an entry lists or that aliases name; where it serves any, those of its vendor with a shipped price. A server with an
+ * address of its own has models of its own.
+ */
+function modelsOf(
+  { slug, models, ...entry }: CatalogEntry,
+  { settings }: Call,
+  priced: readonly string[],
+): readonly string[] {
   const own = new Globs(models ?? ['*']);
   const aliased = Object.values(settings.catalog.aliases ?? {}).flatMap(({ target = '' }) =>
     target.startsWith(`@${slug}/`) && !target.endsWith('*') ? [target.slice(slug.length + 2)] : [],
   );
-  return [...new Set([...own.literals, ...priced.filter((model) => own.matches(model)), ...aliased])];
+  const isVendors = !('base_url' in entry && entry.base_url !== undefined);
+  const ofVendor = isVendors ? priced.filter((model) => own.matches(model)) : [];
+  return [...new Set([...own.literals, ...ofVendor, ...aliased])];
 }
 
 /** The targets of the config that the record names, with what the record has of them. */

@@ -1,3 +1,4 @@
+import { calledAs, shellWord } from '../../../../core/commands/terminal/output.ts';
 import { isObject } from '../../../../core/kernel/index.ts';
 import type { FileDraft, DraftWish } from '../../../../core/process/console-port.ts';
 import type { Call, Handler } from '../call.ts';
@@ -66,14 +67,18 @@ async function draftOf(call: Call, wish: DraftWish): Promise<FileDraft> {
 
 async function shown(
   call: Call,
-  { file, patch, diagnostics = [] }: FileDraft,
+  { folder, file, patch, diagnostics = [] }: FileDraft,
   set: readonly string[],
 ): Promise<object> {
   const zero = /^@@ -\d+,0 /m.test(patch) && !patch.startsWith('--- /dev/null') ? ' --unidiff-zero' : '';
   return {
+    folder,
     file,
     patch,
-    apply: [`git apply${zero} gatehouse.patch`, 'gatehouse validate'],
+    apply: [
+      `git apply${zero} gatehouse.patch && rm gatehouse.patch`,
+      `${calledAs(process.env)} validate --configs ${shellWord(folder)}`,
+    ],
     set,
     diagnostics: diagnosticsOf(diagnostics, { ...(await writtenOf(call)), nameOf: (path) => path }),
   };

@@ -1,4 +1,9 @@
-import { STATS_DIMENSIONS, type StatsSeries } from '../../../../core/process/console-port.ts';
+import {
+  MAX_STATS_POINTS,
+  STATS_DIMENSIONS,
+  STATS_STEPS,
+  type StatsSeries,
+} from '../../../../core/process/console-port.ts';
 import type { Call, Handler } from '../call.ts';
 import { ApiProblem } from '../problems.ts';
 import { recordQuery } from './requests.ts';
@@ -7,8 +12,6 @@ import { diagnosticsOf } from './settings.ts';
 
 const TOPICS = ['requests', 'settings'] as const;
 const HOUR_MS = 3_600_000;
-const MAX_POINTS = 600;
-const STEPS = [10, 60, 300];
 
 export const getStream: Handler = async (call) => {
   const { query, records, clock, sources } = call;
@@ -71,12 +74,13 @@ export const getStats: Handler = async (call) => {
   };
 };
 
-function stepOf({ query }: Call, ms: number): number {
+/** Undefined: the add-on chooses. */
+function stepOf({ query }: Call, ms: number): number | undefined {
   const asked = query.one('step_s');
-  const step = asked === undefined ? STEPS.find((one) => ms / 1000 / one <= MAX_POINTS) : Number(asked);
-  if (step !== undefined && ms / 1000 / step <= MAX_POINTS) return step;
+  const longest = asked === undefined ? STATS_STEPS.at(-1)! : Number(asked);
+  if (ms / 1000 / longest <= MAX_STATS_POINTS) return asked === undefined ? undefined : longest;
   throw new ApiProblem(
     'invalid_query',
-    `The time has more than ${MAX_POINTS} steps: ask for a part of it, or longer steps.`,
+    `The time has more than ${MAX_STATS_POINTS} steps: ask for a part of it, or longer steps.`,
   );
 }

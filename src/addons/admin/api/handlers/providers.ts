@@ -195,12 +195,30 @@ const healthOf = (
       ...(worker !== undefined && { worker }),
     }));
 
-let kinds: readonly object[] | undefined;
+let kinds: readonly Kind[] | undefined;
 
-export const listKinds: Handler = () => ({ body: { items: (kinds ??= readKinds()) } });
+export const listKinds: Handler = ({ settings }) => {
+  const shared = Object.entries(settings.catalog.credentials ?? {});
+  const items = (kinds ??= readKinds()).map((kind) => ({
+    ...kind,
+    shared: shared.flatMap(([name, fields]) => (takes(kind, fields) ? [name] : [])),
+  }));
+  return { body: { items } };
+};
+
+const takes = ({ schema: { properties } }: Kind, fields: object): boolean =>
+  ['credentials', ...Object.keys(fields)].every((field) => Object.hasOwn(properties, field));
+
+interface Kind {
+  readonly kind: string;
+  readonly title: string;
+  readonly description: string;
+  readonly schema: { readonly properties: Schema };
+  readonly secrets: readonly string[];
+}
 
 /** Each kind with what its schema refers to, so that a form needs no other document. */
-function readKinds(): readonly object[] {
+function readKinds(): readonly Kind[] {
   const { definitions } = readSchema('catalog');
   const all = isObject(definitions) ? definitions : {};
   const entry = all['entry'];

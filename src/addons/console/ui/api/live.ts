@@ -19,7 +19,8 @@ export type LiveState =
 type Message =
   | { readonly kind: 'lines'; readonly lines: readonly ListedRequest[] }
   | { readonly kind: 'gap'; readonly missed: number }
-  | { readonly kind: 'settings' | 'boot' }
+  | { readonly kind: 'settings' }
+  | { readonly kind: 'boot'; readonly id: string }
   | { readonly kind: 'state'; readonly state: LiveState }
   | { readonly kind: 'hello' };
 
@@ -28,6 +29,8 @@ export const live = signal<LiveState>({ is: 'off' });
 export const missed = signal(0);
 /** Grows when settings take effect or are refused. */
 export const settingsTurn = signal(0);
+/** The process whose records the page shows. */
+export const boot = signal<string | undefined>(undefined);
 
 const listeners = new Set<(lines: readonly ListedRequest[]) => void>();
 
@@ -71,8 +74,11 @@ function take(message: Message): void {
       missed.value += message.missed;
       break;
     case 'settings':
-    case 'boot':
       settingsTurn.value += 1;
+      break;
+    case 'boot':
+      if (message.id !== (boot.value ?? session.value?.boot_id)) settingsTurn.value += 1;
+      boot.value = message.id;
       break;
     case 'state':
       live.value = message.state;
@@ -155,12 +161,7 @@ function collector() {
     }
     if (event === 'gap') tell({ kind: 'gap', missed: (JSON.parse(data) as { missed: number }).missed });
     if (event === 'settings' && isNews(data)) tell({ kind: 'settings' });
-    if (
-      event === 'boot' &&
-      session.value &&
-      (JSON.parse(data) as { boot_id?: string }).boot_id !== session.value.boot_id
-    )
-      tell({ kind: 'boot' });
+    if (event === 'boot') tell({ kind: 'boot', id: (JSON.parse(data) as { boot_id: string }).boot_id });
   };
   return { take, flush };
 }

@@ -3,8 +3,8 @@ interface Page<Item> {
   readonly next?: string;
 }
 
-const LIMIT = 200;
-const MAX_PAGES = 50;
+const LIMIT = 1000;
+const MAX_PAGES = 10;
 
 /** All items of a list, at most 10,000. */
 export async function allOf<Item>(

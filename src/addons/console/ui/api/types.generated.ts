@@ -1920,7 +1920,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   query?: {
   from?: string
   to?: string
-  step_s?: ("10" | "60" | "300")
+  step_s?: ("10" | "60" | "300" | "1800" | "7200")
   by?: string
   state?: ("running" | "complete" | "rescued" | "failed" | "aborted")
   /**
@@ -2995,6 +2995,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   [k: string]: unknown
   }
   secrets: string[]
+  shared: string[]
   }
   export interface TestProvider {
   slug?: string
@@ -3014,6 +3015,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   export interface Draft {
+  folder: string
   file: string
   patch: string
   apply: string[]
@@ -3028,6 +3030,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   export interface KeyDraft {
   key: string
+  folder: string
   file: string
   patch: string
   apply: string[]

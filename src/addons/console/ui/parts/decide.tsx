@@ -21,7 +21,7 @@ export const Decide = ({ verb, doing, needs, kind = 'main', onClose }: DecidePro
         {verb}
       </Action>
       <button type="button" onClick={onClose}>
-        Leave it
+        Cancel
       </button>
     </p>
   </>

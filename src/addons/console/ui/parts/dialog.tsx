@@ -31,10 +31,14 @@ export function Dialog({
         if (!fixed) onClose();
       }}
     >
-      <div>
+      <div onKeyDown={(event) => decides(event) && box.current?.querySelector<HTMLElement>('button.main')?.click()}>
         <h2>{title}</h2>
         {children}
       </div>
     </dialog>
   );
 }
+
+/** Enter in a field is the verb of the dialog, as in a form. */
+const decides = ({ key, target, defaultPrevented }: KeyboardEvent): boolean =>
+  key === 'Enter' && !defaultPrevented && target instanceof HTMLInputElement && target.type !== 'checkbox';

@@ -25,7 +25,7 @@ export function lazily<Props extends object>(load: () => Promise<ComponentType<P
     const error = {
       code: 'page',
       status: 0,
-      message: 'A part of the page could not be loaded. The gateway may have a new version.',
+      message: 'A part of the page could not be loaded: the gateway does not answer, or has a new version.',
       errors: [],
     };
     return <div class="body">{failed ? <Problem error={error} retry={() => location.reload()} /> : <Skeleton />}</div>;

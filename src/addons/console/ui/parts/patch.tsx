@@ -4,12 +4,10 @@ import { Command, Copy } from './states.tsx';
 /** A change of a settings file: a person applies it, the page writes no file. */
 export function Patch({ draft }: { readonly draft: ProposedPatch }) {
   const lines = draft.patch.replace(/\n$/, '').split('\n');
-  const commands = [
-    ...draft.set,
-    ...(draft.set.length > 0 ? ['# The gateway sees a new variable after a restart.'] : []),
-    '# In the folder of the settings:',
-    ...draft.apply,
-  ].join('\n');
+  const there = `cd '${draft.folder.replaceAll("'", String.raw`'\''`)}'`;
+  const before = draft.set.length > 0 ? ['# Restart the gateway with the variable first:', ...draft.set] : [];
+  const commands = [...before, there, ...draft.apply].join('\n');
+  const whole = [...before, there, `cat > gatehouse.patch <<'PATCH'\n${draft.patch}PATCH`, ...draft.apply].join('\n');
   return (
     <div class="stack tight">
       {draft.diagnostics.map(({ file, line, severity, message }) => (
@@ -27,8 +25,9 @@ export function Patch({ draft }: { readonly draft: ProposedPatch }) {
       </pre>
       <p class="row">
         <Copy text={draft.patch} label="Copy the patch" />
-        <Copy text={`cat > gatehouse.patch <<'PATCH'\n${draft.patch}PATCH\n${commands}`} label="Copy all as commands" />
+        <Copy text={whole} label="Copy all as commands" />
       </p>
+      <p class="third">Or save the patch as gatehouse.patch in the folder of the settings, and run there:</p>
       <Command text={commands} label="Commands" />
     </div>
   );

@@ -4,8 +4,10 @@ import { shortcuts } from './prefs.ts';
 export type Keys = Readonly<Record<string, () => void>>;
 
 /** Keys are off in fields and dialogs, and where the person has turned them off. One with Ctrl is off in dialogs only. */
-function isFree({ target, altKey, defaultPrevented }: KeyboardEvent, withCtrl: boolean): boolean {
+function isFree({ target, key, altKey, defaultPrevented }: KeyboardEvent, withCtrl: boolean): boolean {
   if (shortcuts.value === 'off' || altKey || defaultPrevented) return false;
+  // These have Enter for themselves.
+  if (key === 'Enter' && target instanceof Element && target.closest('a, button, summary')) return false;
   const taken = withCtrl ? 'dialog' : 'input, textarea, select, dialog, [contenteditable]';
   return !(target instanceof Element && target.closest(taken));
 }

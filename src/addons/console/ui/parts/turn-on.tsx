@@ -11,6 +11,7 @@ interface TurnOnProps {
 export const TurnOn = ({ feature, children }: TurnOnProps) => (
   <details class="turn-on">
     <summary>{children}</summary>
+    <p class="third">In server.yaml:</p>
     <Command text={FEATURES[feature]} label="Lines of server.yaml" />
   </details>
 );

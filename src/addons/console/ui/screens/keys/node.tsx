@@ -7,7 +7,7 @@ import { Action, Command, Problem } from '../../parts/states.tsx';
 import { Choice, TextField } from '../../parts/fields.tsx';
 import { Budget } from './budget.tsx';
 import type { KeyObjects } from './load.ts';
-import { isInFile, limitText } from './tree.ts';
+import { budgetLines, isInFile, limitText, PERIODS } from './tree.ts';
 
 /** A team or an organization, by its name as a node: `team:search`. */
 export function NodeDetail({
@@ -57,8 +57,6 @@ export function NodeDetail({
   );
 }
 
-const PERIODS = ['month', 'week', 'day', 'hour', 'total'] as const;
-
 /** In the store where it has budgets; else the lines for the file. */
 export function NewBudget({ node, onChange }: { readonly node: string; readonly onChange: () => void }) {
   const cap = useSignal('');
@@ -93,7 +91,7 @@ export function NewBudget({ node, onChange }: { readonly node: string; readonly 
           <p class="second">
             For {kind} {id} in {file}:
           </p>
-          <Command text={`budgets:\n  - cap: ${cap.value}\n    period: ${period.value}`} label={`Lines of ${file}`} />
+          <Command text={budgetLines(cap.value, period.value)} label={`Lines of ${file}`} />
         </>
       )}
     </div>

@@ -91,6 +91,12 @@ export function limitText(spec: unknown): string {
     .join(', ');
 }
 
+export const PERIODS = ['month', 'week', 'day', 'hour', 'total'] as const;
+
+/** Lines of a team or a key in a file. */
+export const budgetLines = (cap: string, period: string): string =>
+  `budgets:\n  - cap: ${/^[\w ,.]+$/.test(cap) ? cap : JSON.stringify(cap)}\n    period: ${period}`;
+
 /** Lines that use a new key, with the key itself where it is shown for the only time. */
 export const usesOf = (url: string, key: string): readonly { readonly name: string; readonly text: string }[] => [
   { name: 'curl', text: `curl ${url}/v1/models -H 'x-gateway-api-key: ${key}'` },

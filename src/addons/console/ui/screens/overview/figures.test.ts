@@ -69,7 +69,10 @@ describe('the overview', () => {
             spec: {},
             credential: { kind: 'none' },
             models: [],
-            targets: [{ config: 'c', target: 'config.targets[0]', health: [{ state: 'open', last_error: 'timeout' }] }],
+            targets: [
+              { config: 'c', target: 'config.targets[0]', health: [{ state: 'open', last_error: 'timeout' }] },
+              { config: 'd', target: 'config', health: [{ state: 'closed', failed: 4, of: 6 }] },
+            ],
           },
         ],
         keys: [
@@ -107,12 +110,17 @@ describe('the overview', () => {
           },
         ],
       },
-      [series('m', [9], []), { ...series('own-model', [9], []), unpriced: [2, 0, 1] }],
+      {
+        models: [series('m', [9], []), { ...series('own-model', [9], []), unpriced: [2, 0, 1] }],
+        whole: { ...series('', [9, 3], []), errors: [8, 1] },
+      },
       Date.parse('2026-11-28T12:00:00Z'),
     );
     expect(wrong.map(({ text }) => text)).toEqual([
       'The last reload was refused: keys.yaml:3: bad.',
+      '75 % of the requests have failed.',
       'The breaker of c config.targets[0] (@s) is open: timeout.',
+      '4 of the last 6 calls of d to @s failed.',
       'The key k ends in 2 days.',
       'The budget b of team:x is at 85 %.',
       'The model own-model has no price: the cost of 3 requests is unknown.',

@@ -93,13 +93,14 @@ const atLine = ({ file, line, message }: Diagnosed): string =>
 /** Things that somebody should look at now, the worst first. */
 export function wrongOf(
   { settings, providers, keys, budgets }: OverviewState,
-  models: readonly PlotSeries[],
+  { models, whole }: { readonly models: readonly PlotSeries[]; readonly whole: PlotSeries | undefined },
   now: number,
 ): readonly Wrong[] {
   const { reload = null, warnings = [] } = settings ?? {};
   const refused = reload?.ok === false ? reload.diagnostics.filter(({ severity }) => severity === 'error') : [];
   return [
     ...refused.map(atLine).map((text) => wrong('failed', `The last reload was refused: ${text}`)),
+    ...(whole ? manyFailed(whole) : []),
     ...providers.flatMap(openBreakers),
     ...keys.flatMap((key) => endOf(key, now)),
     ...budgets.flatMap(nearlySpent),
@@ -111,13 +112,27 @@ export function wrongOf(
   ];
 }
 
+/** Fewer requests or calls say nothing. */
+const FEW = 4;
+
+function manyFailed(whole: PlotSeries): readonly Wrong[] {
+  const [failed, requests] = [total(whole, 'errors'), total(whole, 'requests')];
+  if (requests < FEW || failed / requests < 0.2) return [];
+  const share = Math.round((failed / requests) * 100);
+  return [wrong('failed', `${share} % of the requests have failed.`, query('requests', 'state', 'failed'))];
+}
+
 const openBreakers = ({ slug, targets }: ShownEntry): readonly Wrong[] =>
   targets.flatMap(({ config, target, health }) => {
+    const href = query('providers', 'entry', slug);
     const open = health.find(({ state }) => state === 'open');
+    const weak = health.find(({ failed = 0, of = 0 }) => of >= FEW && failed / of >= 0.5);
+    if (!open && weak)
+      return [wrong('warning', `${weak.failed} of the last ${weak.of} calls of ${config} to @${slug} failed.`, href)];
     if (!open) return [];
     const last = open.last_error === undefined ? '' : `: ${open.last_error}`;
     const text = `The breaker of ${config} ${target} (@${slug}) is open${last}.`;
-    return [wrong('failed', text, query('providers', 'entry', slug))];
+    return [wrong('failed', text, href)];
   });
 
 function endOf({ id, spec, state }: KeyObject, now: number): readonly Wrong[] {
@@ -136,6 +151,12 @@ function nearlySpent({ id, node, cap, spent }: BudgetObject): readonly Wrong[] {
 
 function unpriced(model: PlotSeries): Wrong {
   const requests = plural(total(model, 'unpriced'), 'request');
+  if (model.name === '__other__')
+    return wrong(
+      'warning',
+      `Models of ${requests} have no price: the cost is unknown.`,
+      query('requests', 'state', 'complete'),
+    );
   const text = `The model ${model.name} has no price: the cost of ${requests} is unknown.`;
   return wrong('warning', text, query('requests', 'model', model.name));
 }

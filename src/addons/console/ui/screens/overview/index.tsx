@@ -73,7 +73,7 @@ function Watched({ stats, state }: { readonly stats: OverviewStats; readonly sta
   return (
     <div class="stack overview">
       {steps && Object.values(steps).includes(false) && <FirstSteps done={steps} />}
-      {state && <WrongNow wrong={wrongOf(state, stats.models.series, Date.now())} />}
+      {state && <WrongNow wrong={wrongOf(state, { models: stats.models.series, whole }, Date.now())} />}
       {whole && requests > 0 && <Figures of={figuresOf(whole)} layout="six" />}
       {whole && requests > 0 && <Plots stats={stats.whole} whole={whole} />}
       {requests > 0 && <Since stats={stats.whole} />}
@@ -97,8 +97,9 @@ function Watched({ stats, state }: { readonly stats: OverviewStats; readonly sta
 
 /** Counts of this process begin later than the range that was asked for. */
 function Since({ stats: { since, complete_since: complete } }: { readonly stats: ApiSchemas['stats'] }) {
-  if (complete === null || Date.parse(complete) <= Date.parse(since) || session.value?.features.store !== false)
-    return null;
+  if (complete === null || Date.parse(complete) <= Date.parse(since)) return null;
+  if (session.value?.features.store !== false)
+    return <p class="third">Nothing before {moment(complete, zone.value)} is counted in these steps.</p>;
   return (
     <TurnOn feature="store">Nothing before {moment(complete, zone.value)} is counted. Keep counts in a store</TurnOn>
   );
@@ -106,7 +107,7 @@ function Since({ stats: { since, complete_since: complete } }: { readonly stats:
 
 function WrongNow({ wrong }: { readonly wrong: readonly Wrong[] }) {
   if (wrong.length === 0)
-    return <p class="notice ok">Nothing is wrong now: settings, breakers, keys, budgets and prices.</p>;
+    return <p class="notice ok">Nothing is wrong now: settings, requests, targets, keys, budgets and prices.</p>;
   return (
     <section class="stack tight" aria-label="What is wrong now">
       <h2>What is wrong now</h2>
@@ -213,6 +214,9 @@ interface TopProps {
   readonly none: string;
 }
 
+/** Names that stand for no value of a request: models that only metrics join, and values that were too many. */
+const NO_FILTER: ReadonlySet<string> = new Set(['', '__other__', 'other']);
+
 function TopList({ title, filter, by, stats, none }: TopProps) {
   const tops = topOf(stats, by);
   const most = Math.max(...tops.map((top) => top[by]), 0);
@@ -224,9 +228,13 @@ function TopList({ title, filter, by, stats, none }: TopProps) {
       {tops.length === 0 && <p class="third">{none}</p>}
       {tops.map((top) => (
         <p key={top.name} class="top-item">
-          <a class="cut" href={href(top.name)} title={top.name}>
-            {top.name === '' ? 'none' : top.name}
-          </a>
+          {NO_FILTER.has(top.name) ? (
+            <span class="cut">{top.name === '' ? 'none' : 'others'}</span>
+          ) : (
+            <a class="cut" href={href(top.name)} title={top.name}>
+              {top.name}
+            </a>
+          )}
           <i
             style={{ width: `${most === 0 ? 0 : (top[by] / most) * 100}%` }}
             class={by === 'errors' ? 'failed' : undefined}

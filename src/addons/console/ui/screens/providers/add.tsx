@@ -80,7 +80,7 @@ function EntryForm({ kind, entries }: { readonly kind: OfferedKind; readonly ent
       field={field}
       value={values.value[field.name]}
       known={entries.flatMap(({ slug: of, provider, credential: { ref } }) =>
-        provider === kind.kind && ref !== undefined ? [{ of, ref }] : [],
+        provider === kind.kind && ref !== undefined && !owns('providers') ? [{ of, ref }] : [],
       )}
       onChange={(value) => void (values.value = { ...values.value, [field.name]: value })}
     />

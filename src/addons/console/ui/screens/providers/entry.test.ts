@@ -15,6 +15,7 @@ const KIND: OfferedKind = {
   title: 'Some vendor',
   description: '',
   secrets: ['api_key', 'service_account'],
+  shared: [],
   schema: {
     oneOf: [{ $ref: '#/definitions/other' }, { $ref: '#/definitions/own' }],
     definitions: {
@@ -47,6 +48,17 @@ describe('the form of an entry', () => {
       ['allow_insecure', 'flag', false, ''],
       ['models', 'list', false, ''],
     ]));
+
+  it('has the shared credentials of catalog.yaml that such an entry takes, if there are any', () => {
+    const [own, ...others] = (KIND.schema as { oneOf: object[] }).oneOf;
+    const withCredentials = {
+      oneOf: [own, ...others],
+      definitions: { own: { properties: { provider: { const: 'some-vendor' }, credentials: {} } } },
+    };
+    const choice = (shared: string[]) =>
+      fieldsOf({ ...KIND, shared, schema: withCredentials }).map(({ kind, options }) => [kind, options]);
+    expect([choice(['main']), choice([])]).toEqual([[['choice', ['main']]], []]);
+  });
 
   it('is named for people, and has servers with the API of OpenAI as a kind of their own', () => {
     const [vertex, openai, compatible, azure] = offeredKinds(

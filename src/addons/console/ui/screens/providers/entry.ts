@@ -2,7 +2,7 @@ import type { EntryKind } from '../../api/shapes.ts';
 
 export interface EntryField {
   readonly name: string;
-  readonly kind: 'secret' | 'file' | 'flag' | 'list' | 'text';
+  readonly kind: 'secret' | 'file' | 'flag' | 'list' | 'choice' | 'text';
   readonly words: string;
   readonly required: boolean;
   /** Few entries need it. */
@@ -12,7 +12,7 @@ export interface EntryField {
 
 /** Fields that a first entry may need, in the order of a form. Others are for the file. */
 const SHOWN =
-  'base_url project_id region service_account api_key deployments api_version organization project allow_insecure models'.split(
+  'base_url project_id region service_account api_key credentials deployments api_version organization project allow_insecure models'.split(
     ' ',
   );
 
@@ -66,7 +66,7 @@ export const offeredKinds = (kinds: readonly EntryKind[]): readonly OfferedKind[
   ]);
 
 /** The form of a kind of entries, from its schema: no kind is built in. */
-export function fieldsOf({ schema, secrets, kind, name: offered }: OfferedKind): readonly EntryField[] {
+export function fieldsOf({ schema, secrets, shared, kind, name: offered }: OfferedKind): readonly EntryField[] {
   const [basic, rare] = WAYS[offered] ?? [[], []];
   // A JSON Schema of the settings.
   const root = schema as PropertySchema;
@@ -88,7 +88,7 @@ export function fieldsOf({ schema, secrets, kind, name: offered }: OfferedKind):
     [...(entry.required ?? []), ...(entry['x-filled'] ?? []), ...basic].includes(name);
   return SHOWN.flatMap((name) => {
     const property = entry.properties?.[name];
-    if (!property) return [];
+    if (!property || (name === 'credentials' && shared.length === 0)) return [];
     const found = resolve(property);
     return [
       {
@@ -97,7 +97,7 @@ export function fieldsOf({ schema, secrets, kind, name: offered }: OfferedKind):
         words: firstSentence(property.description ?? found.description ?? ''),
         required: isNeeded(name),
         rare: (RARE.has(name) || rare.includes(name)) && !isNeeded(name),
-        options: (found.enum ?? []).filter((one) => typeof one === 'string'),
+        options: name === 'credentials' ? shared : (found.enum ?? []).filter((one) => typeof one === 'string'),
       },
     ];
   });
@@ -105,6 +105,7 @@ export function fieldsOf({ schema, secrets, kind, name: offered }: OfferedKind):
 
 function kindOf(name: string, { type }: PropertySchema, secrets: readonly string[]): EntryField['kind'] {
   if (name === 'service_account') return 'file';
+  if (name === 'credentials') return 'choice';
   if (secrets.includes(name)) return 'secret';
   if (type === 'boolean') return 'flag';
   return name === 'models' || type === 'array' ? 'list' : 'text';

@@ -5,7 +5,7 @@ import { readServiceAccount, type EntryField, type ServiceAccount } from './entr
 interface FieldProps {
   readonly field: EntryField;
   readonly value: string | boolean | undefined;
-  /** Credentials of entries of this kind, as their files name them. */
+  /** Credentials of entries of this kind, as their files name them: none where the store keeps the entry, which takes no reference. */
   readonly known: readonly { readonly of: string; readonly ref: string }[];
   readonly onChange: (value: string | boolean) => void;
 }
@@ -18,6 +18,21 @@ export function FieldInput({ field, value, known, onChange }: FieldProps) {
       <label class="row" title={words}>
         <input type="checkbox" checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} />
         <code>{name}</code> <span class="third grow">{words}</span>
+      </label>
+    );
+  if (kind === 'choice')
+    return (
+      <label class="field">
+        <span>
+          <code>{name}</code> (optional)
+        </span>
+        <select value={String(value ?? '')} onChange={(event) => onChange(event.currentTarget.value)}>
+          <option value="">its own</option>
+          {options.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+        <span class="third">Credentials that entries of catalog.yaml share, in place of its own.</span>
       </label>
     );
   const input = {

@@ -8,7 +8,7 @@ import { allOf } from '../../api/pages.ts';
 import { needs } from '../../api/session.ts';
 import type { ShownEntry } from '../../api/shapes.ts';
 import { address, setQuery } from '../../address.ts';
-import { Chip, toneOf } from '../../parts/chip.tsx';
+import { Chip, type Tone } from '../../parts/chip.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Facts } from '../../parts/facts.tsx';
@@ -70,11 +70,27 @@ export function Providers() {
   );
 }
 
-const healthOf = ({ targets }: ShownEntry): string => {
-  const states = targets.flatMap(({ health }) => health.map(({ state }) => state));
-  if (states.length === 0) return 'not called';
-  return ['open', 'half_open'].find((state) => states.some((one) => one === state)) ?? 'closed';
+/** The worst comes first. The breaker of a target counts the calls of one config to it. */
+const HEALTH = ['failing', 'trying again', 'some failed', 'healthy', 'no calls'] as const;
+type Health = (typeof HEALTH)[number];
+const HEALTH_TONES: Readonly<Record<Health, Tone>> = {
+  failing: 'failed',
+  'trying again': 'warning',
+  'some failed': 'warning',
+  healthy: 'ok',
+  'no calls': 'plain',
 };
+const OF_STATE: Readonly<Record<string, Health>> = { open: 'failing', half_open: 'trying again' };
+
+type TargetHealth = ShownEntry['targets'][number]['health'][number];
+
+const healthOf = ({ state, failed = 0, of = 0 }: TargetHealth): Health =>
+  OF_STATE[state] ?? (failed > 0 ? 'some failed' : of > 0 ? 'healthy' : 'no calls');
+
+function entryHealth({ targets }: ShownEntry): Health {
+  const all = targets.flatMap(({ health }) => health.map(healthOf));
+  return HEALTH.find((one) => all.includes(one)) ?? 'no calls';
+}
 
 function credentialText({ credential: { kind, ref, email, last4 } }: ShownEntry): string {
   const names: Readonly<Record<string, string>> = {
@@ -95,10 +111,8 @@ interface EntriesProps {
   readonly chosen: string | null;
 }
 
-/** The worst health comes first. */
-const WORST = ['open', 'half_open', 'closed', 'not called'];
 const byHealth = (one: ShownEntry, other: ShownEntry): number =>
-  WORST.indexOf(healthOf(one)) - WORST.indexOf(healthOf(other));
+  HEALTH.indexOf(entryHealth(one)) - HEALTH.indexOf(entryHealth(other));
 
 const COLUMNS: readonly Column<ShownEntry>[] = [
   {
@@ -116,8 +130,8 @@ const COLUMNS: readonly Column<ShownEntry>[] = [
   },
   {
     name: 'health',
-    label: 'Health',
-    cell: (entry) => <Chip tone={toneOf(healthOf(entry))}>{healthOf(entry)}</Chip>,
+    label: 'Calls of configs',
+    cell: (entry) => <Chip tone={HEALTH_TONES[entryHealth(entry)]}>{entryHealth(entry)}</Chip>,
   },
   OWNER,
 ];
@@ -230,16 +244,11 @@ function Targets({ entry }: { readonly entry: ShownEntry }) {
             </span>
             <span class="mono third">{at ? `${at.file}:${at.line}` : ''}</span>
           </p>
-          {health.length === 0 && <p class="third">not called yet</p>}
-          {health.map(({ state, enforced, failed, of, last_error: last, retry_in_ms: retry, worker }, index) => (
+          {health.length === 0 && <p class="third">no calls yet</p>}
+          {health.map((one, index) => (
             <p key={index} class="row">
-              <Chip tone={toneOf(state)}>{state}</Chip>
-              <span class="second">
-                {failed ?? 0} of {of ?? 0} failed{last === undefined ? '' : `, last: ${last}`}
-                {enforced === false ? ', not enforced' : ''}
-                {retry === undefined ? '' : `, tried again in ${duration(retry)}`}
-                {worker === undefined ? '' : ` (worker ${worker})`}
-              </span>
+              <Chip tone={HEALTH_TONES[healthOf(one)]}>{healthOf(one)}</Chip>
+              <span class="second">{healthText(one)}</span>
             </p>
           ))}
         </div>
@@ -247,3 +256,20 @@ function Targets({ entry }: { readonly entry: ShownEntry }) {
     </section>
   );
 }
+
+const healthText = ({
+  state,
+  enforced,
+  failed,
+  of,
+  last_error: last,
+  retry_in_ms: retry,
+  worker,
+}: TargetHealth): string =>
+  [
+    `${failed ?? 0} of the last ${of ?? 0} failed`,
+    ...(last === undefined ? [] : [`last: ${last}`]),
+    ...(state === 'open' ? [enforced === false ? 'requests still go there' : 'requests skip it'] : []),
+    ...(retry === undefined ? [] : [`tried again in ${duration(retry)}`]),
+    ...(worker === undefined ? [] : [`worker ${worker}`]),
+  ].join(', ');

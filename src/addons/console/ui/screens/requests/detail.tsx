@@ -125,7 +125,7 @@ function Failures({ request }: { readonly request: ShownRequest }) {
 }
 
 const limitText = ({ limited_by: by, error }: ShownRequest): string =>
-  by === undefined ? (error?.type ?? '') : `the limit ${by} refused it`;
+  by === undefined ? `no target was called: ${error?.type ?? 'refused'}` : `the limit ${by} refused it`;
 
 function Timeline({ request }: { readonly request: ShownRequest }) {
   const rows = timelineOf(request);

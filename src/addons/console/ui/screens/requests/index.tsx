@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { live, missed } from '../../api/live.ts';
+import { boot, live, missed } from '../../api/live.ts';
 import { session } from '../../api/session.ts';
 import type { ListedRequest } from '../../api/shapes.ts';
 import { address, go, setQuery, writeAddress } from '../../address.ts';
@@ -30,7 +30,9 @@ function useRows() {
   const { query } = address.value;
   const [state, row] = [query.get('state'), query.get('row')];
   const filter = filterOf(query).toString();
-  const store = useMemo(() => new RequestStore(new URLSearchParams(filter)), [filter]);
+  // Another process has other records.
+  const process = boot.value ?? session.value?.boot_id;
+  const store = useMemo(() => new RequestStore(new URLSearchParams(filter)), [filter, process]);
   useEffect(() => () => store.close(), [store]);
   useEffect(() => {
     if (state !== null) void store.load(state);
