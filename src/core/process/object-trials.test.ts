@@ -26,10 +26,10 @@ function setUp(...results: readonly ReloadResult[]) {
   return { objects, trials, seen };
 }
 
-const entry = (by: string): StoredObject => ({
+const entry = (by: string, doc: Readonly<Record<string, unknown>> = {}): StoredObject => ({
   kind: 'providers',
   id: 'a',
-  value: { doc: {}, secrets: {} },
+  value: { doc, secrets: {} },
   by,
   at: 0,
   version: 1,
@@ -64,6 +64,16 @@ describe('a trial of an object', () => {
     const { trials, seen } = setUp();
     await expect(trials.run(trial('ann'), never)).rejects.toThrow('must not be written');
     expect(seen).toEqual([['a by ann'], []]);
+  });
+
+  it('leaves what another gateway has written meanwhile, which is why the store refuses the write', async () => {
+    const { trials, seen, objects } = setUp();
+    const write = async (): Promise<never> => {
+      objects.apply({ known: true, changed: [entry('eve', { model: 'm' })], gone: [] });
+      return never();
+    };
+    await expect(trials.run(trial('ann'), write)).rejects.toThrow('must not be written');
+    expect(seen).toEqual([['a by ann'], ['a by eve']]);
   });
 
   it('is not reloaded again when the store has it with a version, and when it is gone', async () => {

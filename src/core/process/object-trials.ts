@@ -101,16 +101,22 @@ export class ObjectTrials {
     const before = this.#setup.objects.now.objects.get(nameOf(trial));
     const refused = await this.#apply(trial);
     if (refused.length > 0) {
-      await this.#apply({ ...trial, object: before });
+      await this.#takeBack(trial, before);
       return refused;
     }
     try {
       await write();
     } catch (error) {
-      await this.#apply({ ...trial, object: before });
+      await this.#takeBack(trial, before);
       throw error;
     }
     return [];
+  }
+
+  /** Another gateway may have written the object meanwhile, which is why the store has refused this one: what it wrote stays. */
+  async #takeBack(trial: Trial, before: StoredObject | undefined): Promise<void> {
+    if (this.#setup.objects.now.objects.get(nameOf(trial)) !== trial.object) return;
+    await this.#apply({ ...trial, object: before });
   }
 
   async #apply({ kind, id, object }: Trial): Promise<readonly Diagnostic[]> {

@@ -11,6 +11,7 @@ import type { SettingsWatch } from '../settings/source/watch.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import type { LiveSnapshot } from '../compose/live-snapshot.ts';
 import { oneAtATime } from './one-at-a-time.ts';
+import { lostEntries } from './lost-entries.ts';
 import { moduleVersions } from '../compose/plugin-modules.ts';
 import { reportRestartOnly } from './restart-only.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
@@ -69,7 +70,7 @@ export interface ReloadSetup {
   readonly readAgain: (files: RecordedFiles) => void;
   /** Called when the snapshot has become current, for state outside of it. @param changed files, at most 50 */
   readonly onSwap: (snapshot: Snapshot, changed: readonly string[]) => void;
-  /** Called after every reload. @param refused the first mistake of a refused one */
+  /** Called after every reload. @param refused the first mistake of one that this process or a worker has refused */
   readonly onEnd?: ((refused: { readonly at: number; readonly text: string } | undefined) => void) | undefined;
   /** Called after every reload that was not refused. The next reload begins when it has ended. Must not reject. @returns the mistakes that workers found */
   readonly onInForce?: ((inForce: InForce) => Promise<readonly Diagnostic[]>) | undefined;
@@ -125,7 +126,9 @@ export class Reloader {
       const result = await this.#load();
       if (!('warnings' in result)) return result;
       const workers = (await this.#setup.onInForce?.(this.#inForce)) ?? [];
-      return workers.length === 0 ? result : { ...result, workers };
+      if (workers.length === 0) return result;
+      this.#setup.onEnd?.({ at: this.#last.at, text: describe(workers[0]!) });
+      return { ...result, workers };
     } catch (err) {
       // Not an error in a file: something could not be opened, or the gateway has a fault.
       this.#setup.log.error({ err }, 'a reload of the settings failed');
@@ -153,6 +156,8 @@ export class Reloader {
     const modules = moduleVersions(settings.server.plugins ?? [], this.#setup.configs);
     const same = fingerprint(settings) === this.#fingerprint && this.#changedModules(modules).length === 0;
     if (loaded.ok && same) return this.#keep(loaded, files);
+    const lost = lostEntries(this.#inForce.settings, loaded, this.#setup.files.stored?.());
+    if (lost.length > 0) return this.#refuse([...loaded.diagnostics, ...lost]);
     reportRestartOnly(this.#inForce.settings.server, settings.server, loaded.reporter('server.yaml'));
     const snapshot = await this.#setup.compile(loaded, files);
     if (!snapshot) return this.#refuse(loaded.diagnostics);

@@ -68,6 +68,8 @@ export function createServers(
   const upgrades = portOf(processState.parts, 'upgrades');
   const explain = portOf(processState.parts, 'explain');
   const { tls } = inForce.settings;
+  // Without an admin API, too: another gateway may write to the store.
+  const trials = trialsOf(parts, settled, reload);
   const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
   const { server: data, pipelines } = createDataServer(
     createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault, onHint }),
@@ -103,7 +105,7 @@ export function createServers(
       state: store,
       env: parts.env,
       replica: () => portOf(processState.parts, 'usage')?.fleet.self(),
-      trials: trialsOf(parts, settled, reload),
+      trials,
       clock,
       inForce: () => settled().inForce,
       lastReload: () => settled().last,

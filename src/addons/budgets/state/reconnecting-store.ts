@@ -236,11 +236,18 @@ export class ReconnectingStore {
     if (this.#answeredAt !== undefined) families?.stateLastLoad.set({}, this.#answeredAt / 1000);
   }
 
-  /** A write of a few objects is applied at once; tens of thousands are, in slices. What is gone comes first. */
+  /**
+   * A write of a few objects is applied at once; tens of thousands are, in slices. What is gone comes first, with the entries of the
+   * catalog: the reload that they cause must see all of them.
+   */
   async #apply(changed: readonly StoredObject[], gone: readonly string[]): Promise<void> {
-    for (let from = 0; from === 0 || from < changed.length; from += SLICE) {
-      if (from > 0) await nextTurn();
-      this.objects.apply({ known: true, changed: changed.slice(from, from + SLICE), gone: from === 0 ? gone : [] });
+    const { entries = [], others = [] } = Object.groupBy(changed, ({ kind }) =>
+      kind === 'providers' ? 'entries' : 'others',
+    );
+    this.objects.apply({ known: true, changed: [...entries, ...others.slice(0, SLICE)], gone });
+    for (let from = SLICE; from < others.length; from += SLICE) {
+      await nextTurn();
+      this.objects.apply({ known: true, changed: others.slice(from, from + SLICE), gone: [] });
     }
   }
 

@@ -8,6 +8,8 @@ import type { StoreAnswer, StoreCall } from './thread.ts';
 const THREAD = moduleFile('src/addons/budgets/store/sqlite/thread');
 /** Limit of the end of a thread that does not answer: a system call that hangs holds it up. */
 const END_MS = 2_000;
+/** Limit of a start with its migrations: a busy machine takes more than ten seconds to load the code of the thread (seen). */
+const OPEN_LIMIT_MS = 30_000;
 /** Limit of an answer: a disk that hangs must not hold its callers. */
 const LIMIT_MS = 10_000;
 /** The same for calls that read or copy the whole store. */
@@ -63,7 +65,7 @@ export class StoreThread {
     const worker = new Worker(THREAD, { workerData: options, execArgv: [], name: 'gatehouse-store' });
     const thread = new StoreThread(worker, clock);
     try {
-      await thread.#answerOf(0, LIMIT_MS, 'open');
+      await thread.#answerOf(0, OPEN_LIMIT_MS, 'open');
     } catch (error) {
       await worker.terminate();
       throw error;

@@ -1492,6 +1492,25 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/replicas": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Replicas
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/whoami": {
   get: {
   parameters: {
@@ -2141,6 +2160,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   provider: Provider
   provider_kind: ProviderKind
   provider_spec: ProviderSpec
+  replicas: Replicas
   request: Request
   request_costs: RequestCosts
   request_line: RequestLine
@@ -2469,7 +2489,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   export interface AlertSpec {
   url?: string
   secret?: string
-  kinds?: ("budget" | "exhausted" | "anomaly" | "unknown_price" | "lost_lease" | "key_expiry" | "backup_failure")[]
+  kinds?: ("budget" | "exhausted" | "anomaly" | "unknown_price" | "lost_lease" | "key_expiry" | "backup_failure" | "rolled_back")[]
   nodes?: string[]
   allow_insecure?: boolean
   }
@@ -2678,6 +2698,25 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   token: (string | null)
   object: Token
   }
+  export interface Replicas {
+  items: {
+  id: string
+  host: string
+  role: ("single" | "primary" | "worker")
+  release: string
+  settings_hash: string
+  version: number
+  lag: number
+  started_at: string
+  seen_at: string
+  refused_reload: ({
+  at: string
+  problem: string
+  } | null)
+  answers: boolean
+  }[]
+  rolled_back: (string | null)
+  }
   export interface Identity {
   actor: string
   role: ("viewer" | "operator" | "admin")
@@ -2830,6 +2869,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   version: string
   settings_hash: string
   boot_id: string
+  replica: string
   started_at: string
   time_zone: string
   data_url: (string | null)
@@ -2855,6 +2895,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   version: string
   settings_hash: string
   boot_id: string
+  replica: string
   started_at: string
   time_zone: string
   data_url: (string | null)
