@@ -40,7 +40,8 @@ export function readAddress(text: string): DatabaseAddress | string {
   };
 }
 
-const NO_ADDRESS = 'the address is not `postgres://USER:PASSWORD@HOST:PORT/DATABASE`';
+// A message with `USER:PASSWORD@` in an address would be hidden as a secret.
+const NO_ADDRESS = 'the address is not `postgres://HOST:PORT/DATABASE` with USER:PASSWORD@ before the host';
 
 function decoded(text: string): string | undefined {
   try {

@@ -77,7 +77,8 @@ export function checkFile(file: ServerFile, report: Report, installed: boolean):
   if (!address)
     report({
       path: [...path, 'url'],
-      message: 'the address must look like "rediss://USER:PASSWORD@HOST:6379/0", or "redis://HOST:6379" without TLS',
+      message:
+        'the address must look like "rediss://HOST:6379/0", with USER:PASSWORD@ before the host, or "redis://HOST:6379" without TLS',
     });
   else if (!address.tls && !isLoopback(address.host))
     report({
