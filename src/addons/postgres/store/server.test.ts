@@ -170,7 +170,7 @@ describe.skipIf(missing !== undefined)(`a store in PostgreSQL${missing === undef
 
   it('gives up an answer that does not come, and closes although its connections hang', async () => {
     const relay = await startRelay(server.port);
-    const store = await open({ url: server.url(relay.port), connections: 2, patience: 1 });
+    const store = await open({ url: server.url(relay.port), connections: 2, patience: 5 });
     relay.set('hang');
     const calls = Array.from({ length: 6 }, () => store.counters.read([{ node: 'a', period: 0 }]));
     for (const { status, reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[])
