@@ -342,11 +342,16 @@ describe('the rooms', () => {
     },
   );
 
-  it('let every command but those of the state store start without SQLite, which a gateway loads when its settings have a store', () => {
+  it('let every command start without SQLite, which is loaded when a store of this type is opened or read', () => {
     expect(
-      packagesOf(['src/core/commands/serve.ts', 'src/core/commands/validate.ts', 'src/addons/explain/cli/explain.ts']),
+      packagesOf([
+        'src/core/commands/serve.ts',
+        'src/core/commands/validate.ts',
+        'src/addons/explain/cli/explain.ts',
+        'src/addons/budgets/cli/state/read.ts',
+      ]),
     ).not.toContain('node:sqlite');
-    expect(packagesOf(['src/addons/budgets/cli/state/read.ts'])).toContain('node:sqlite');
+    expect(packagesOf(['src/addons/budgets/store/sqlite/store-reader.ts'])).toContain('node:sqlite');
   });
 });
 
