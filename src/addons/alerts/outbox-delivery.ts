@@ -47,7 +47,7 @@ export class OutboxDelivery {
     });
   }
 
-  /** What is left stays in the store. */
+  /** The rest stays in the store. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#stopTimer?.();

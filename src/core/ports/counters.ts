@@ -121,7 +121,7 @@ export const CREDIT_PARTS = 1_000_000;
 export const creditOf = (cap: Nano, parts: number): Nano =>
   Math.floor(((cap * CREDIT_SHARE) / CREDIT_PARTS) * Math.min(parts, CREDIT_PARTS));
 
-/** What a process says of its standing credit, true once the covers of the same call are granted. */
+/** The standing credit of a process by its own words, true once the covers of the same call are granted. */
 export interface CreditUse {
   /** It uses no more than these parts, on any counter. */
   readonly parts: number;

@@ -7,6 +7,6 @@ export interface Fleet {
   onGateways(listener: (gateways: number) => void): void;
   /** This gateway does the tasks that one does for all. No request depends on them. */
   readonly isCaretaker: boolean;
-  /** What this gateway shows of itself. */
+  /** This gateway, as the others see it. */
   self(): BootRow;
 }

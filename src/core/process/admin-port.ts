@@ -51,7 +51,7 @@ export interface ApiSources {
   readonly ask: AskParts;
   /** Undefined: this build has no console. */
   readonly console: Console | undefined;
-  /** What this gateway shows of itself to the others on its store. */
+  /** This gateway, as the others on its store see it. */
   readonly replica: () => BootRow | undefined;
   readonly clock: Clock;
 }

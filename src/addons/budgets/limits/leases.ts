@@ -452,7 +452,7 @@ export class Leases implements AccountRules, RoomSource {
     this.#book?.renew(account);
   }
 
-  /** What was used without a lease has to be covered first. */
+  /** Amounts that were used without a lease have to be covered first. */
   #isReported(account: Account): boolean {
     const slice = this.#slices.get(account);
     return !slice || (slice.lease === 0 ? account.used <= 0 : slice.reported === account.used);

@@ -20,7 +20,7 @@ const NONE: CreditUse = { parts: 0, knows: 0 };
 /** An account, as this process knows the amounts that the store has of it. */
 export interface UncoveredAccount {
   readonly account: Account;
-  /** What is used and held beyond what the store has granted or counted. */
+  /** The amount that is used and held beyond the grants and counts of the store. */
   readonly uncovered: number;
 }
 
@@ -32,9 +32,9 @@ export class StandingCredit {
   readonly #clock: Clock;
   /** Undefined: the store has not been asked yet. */
   #isGiven: boolean | undefined;
-  /** What the process uses, by its last answer. */
+  /** The parts that the process uses, by its last answer. */
   #use = NONE;
-  /** What it has told the store. */
+  /** Its last words to the store. */
   #told = NONE;
   #isWhole = false;
   /** When the last answered question was asked. */
@@ -76,7 +76,7 @@ export class StandingCredit {
     return budget.hard ? credit : 0;
   }
 
-  /** What the process can say of its credit now. @param accounts those that the call does not cover itself */
+  /** The credit of the process now, as it can tell the store. @param accounts those that the call does not cover itself */
   useOf(accounts: Iterable<UncoveredAccount>): CreditUse {
     for (const { account, uncovered } of accounts)
       if (account.budget.hard && uncovered > this.#within(account))

@@ -86,7 +86,7 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot', type: 'sqlite' | 'share
     problems,
     errors,
     entities: inner.entities,
-    /** What the store says in place of the truth. */
+    /** The store answers it in place of the truth. */
     show: (what: typeof shown) => void (shown = what),
     fail: (code: StateFailureCode | undefined) => void (failure = code),
     changes: () => changes,

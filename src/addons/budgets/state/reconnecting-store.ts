@@ -168,7 +168,7 @@ export class ReconnectingStore {
     const { entities } = this.#store!;
     let loaded = await entities.load(isNew ? 0 : this.#version);
     const isBehind = this.#history.isBehind(loaded);
-    // What such a store does not have is gone.
+    // Objects that such a store does not have are gone.
     const isWhole = isNew || isBehind || this.#rolledBack !== undefined || !this.#history.isSame(loaded.epoch);
     if (isWhole && !isNew) loaded = await entities.load(0);
     if (isBehind) return this.#holdBack(loaded);

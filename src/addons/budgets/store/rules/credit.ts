@@ -33,7 +33,7 @@ export interface TightnessTables {
 export const takenOf = ({ spent, leased, unreconciled }: CounterState): Nano => spent + leased + unreconciled;
 
 /**
- * What may be granted of a counter to a request that needs at least `need`. A counter that cannot grant it below `TIGHT_SHARE` becomes
+ * The amount that may be granted of a counter to a request that needs at least `need`. A counter that cannot grant it below `TIGHT_SHARE` becomes
  * tight; then everything is free but the credit of processes that may not know this yet.
  */
 export function freeOf(
