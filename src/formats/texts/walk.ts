@@ -1,0 +1,172 @@
+import { ReplyFault } from '../faults.ts';
+import { afterValue } from '../json/members.ts';
+import {
+  afterSpace,
+  afterString,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  unquoted,
+} from '../json/scan.ts';
+
+/** Numbers of a place. choice: the answer. block: the item or call in it. part: the part of the item. */
+type PlaceNumber = 'choice' | 'block' | 'part';
+
+/**
+ * Where the texts of a JSON document are, one node for each object, list and value. All that no node describes is skipped.
+ */
+export interface TextNode {
+  readonly members?: ReadonlyMap<string, TextNode>;
+  readonly items?: TextNode;
+  /** The value has a place of its own; as an item of a list, its position is this number. */
+  readonly counts?: PlaceNumber | 'none';
+  /** The value is a fact about its place. */
+  readonly sets?: PlaceNumber | 'type' | 'thought';
+  /** A text, by the name that tells texts of one place apart. */
+  readonly leaf?: string;
+  /** An object is a text too: its JSON. */
+  readonly json?: true;
+  /** The value ends the texts of its answer, unless it is null. */
+  readonly ends?: true;
+  /** Repeats or describes a text. JSON that takes its place where the text was changed; `event`: the whole event goes. */
+  readonly follows?: string;
+}
+
+export const members = (entries: Readonly<Record<string, TextNode>>): ReadonlyMap<string, TextNode> =>
+  new Map(Object.entries(entries));
+
+/** A place in a document. Facts that it lacks are those of the place around it, which may come behind it in the text. */
+export class Place {
+  readonly #up: Place | undefined;
+  type = '';
+  thought = false;
+  #choice: number | undefined;
+  #block: number | undefined;
+  #part: number | undefined;
+
+  constructor(up?: Place) {
+    this.#up = up;
+  }
+
+  get choice(): number {
+    return this.#choice ?? this.#up?.choice ?? 0;
+  }
+
+  get block(): number {
+    return this.#block ?? this.#up?.block ?? 0;
+  }
+
+  get part(): number {
+    return this.#part ?? this.#up?.part ?? 0;
+  }
+
+  count(name: PlaceNumber, value: number): void {
+    if (name === 'choice') this.#choice = value;
+    else if (name === 'block') this.#block = value;
+    else this.#part = value;
+  }
+}
+
+/** A value that a node describes; `from` to `to` are its JSON. */
+export interface Found {
+  readonly node: TextNode;
+  readonly place: Place;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Finds the texts of the JSON document at `from` in one pass, in the order of the document. Returns the place of the whole.
+ * @param view one character for each byte. Throws ReplyFault for what is no JSON object
+ */
+export function findTexts(view: string, from: number, root: TextNode, found: Found[]): Place {
+  const place = new Place();
+  if (view.charCodeAt(from) !== OPEN_OBJECT) throw broken();
+  walk(view, from, { node: root, place, found });
+  return place;
+}
+
+interface Walk {
+  readonly node: TextNode;
+  readonly place: Place;
+  readonly found: Found[];
+}
+
+const broken = (): ReplyFault => new ReplyFault('an event is not valid JSON, so that its texts cannot be read');
+
+/** Returns the index after the value. */
+function walk(view: string, from: number, { node, place, found }: Walk): number {
+  const code = view.charCodeAt(from);
+  if (code === OPEN_OBJECT && node.members) return walkMembers(view, from, { node, place, found });
+  if (code === OPEN_ARRAY && node.items) return walkItems(view, from, { node: node.items, place, found });
+  const to = code === QUOTE ? afterString(view, from) : afterValue(view, from);
+  if (to <= from) throw broken();
+  if (node.sets !== undefined) set(place, node.sets, view.slice(from, to));
+  else if (code === QUOTE ? node.leaf !== undefined : node.json && code === OPEN_OBJECT)
+    found.push({ node, place, from, to });
+  else if ((node.ends || node.follows !== undefined) && !view.startsWith('null', from))
+    found.push({ node, place, from, to });
+  return to;
+}
+
+function walkMembers(view: string, from: number, { node, place, found }: Walk): number {
+  let at = afterSpace(view, from + 1);
+  if (view.charCodeAt(at) === CLOSE_OBJECT) return at + 1;
+  for (;;) {
+    if (view.charCodeAt(at) !== QUOTE) throw broken();
+    const keyEnd = afterString(view, at);
+    const colon = afterSpace(view, keyEnd);
+    if (view.charCodeAt(colon) !== COLON) throw broken();
+    const child = node.members!.get(keyOf(view.slice(at, keyEnd)));
+    const value = afterSpace(view, colon + 1);
+    const end = child
+      ? walk(view, value, { node: child, place: placeOf(child, place), found })
+      : afterValue(view, value);
+    if (end <= value) throw broken();
+    at = afterSpace(view, end);
+    const code = view.charCodeAt(at);
+    if (code === CLOSE_OBJECT) return at + 1;
+    if (code !== COMMA) throw broken();
+    at = afterSpace(view, at + 1);
+  }
+}
+
+function walkItems(view: string, from: number, { node, place, found }: Walk): number {
+  let at = afterSpace(view, from + 1);
+  if (view.charCodeAt(at) === CLOSE_ARRAY) return at + 1;
+  for (let index = 0; ; index += 1) {
+    const own = placeOf(node, place, index);
+    const end = walk(view, at, { node, place: own, found });
+    at = afterSpace(view, end);
+    const code = view.charCodeAt(at);
+    if (code === CLOSE_ARRAY) return at + 1;
+    if (code !== COMMA) throw broken();
+    at = afterSpace(view, at + 1);
+  }
+}
+
+/** A client reads an escaped name as the name. */
+function keyOf(quoted: string): string {
+  try {
+    return unquoted(quoted);
+  } catch {
+    throw broken();
+  }
+}
+
+function placeOf({ counts }: TextNode, around: Place, index?: number): Place {
+  if (counts === undefined) return around;
+  const place = new Place(around);
+  if (counts !== 'none' && index !== undefined) place.count(counts, index);
+  return place;
+}
+
+function set(place: Place, name: NonNullable<TextNode['sets']>, json: string): void {
+  if (name === 'type') place.type = json.slice(1, -1);
+  else if (name === 'thought') place.thought = json === 'true';
+  else if (/^\d{1,9}$/.test(json)) place.count(name, Number(json));
+}
