@@ -21,6 +21,8 @@ export class ChannelText {
   #begun = false;
   /** The transform has changed some of it. */
   changed = false;
+  /** Its change has been counted. */
+  counted = false;
   readonly #whole: { original: string; result: string } | undefined;
 
   constructor(channel: TextChannel, open: (() => TextTransform) | undefined, keepsWhole: boolean) {

@@ -93,7 +93,7 @@ export class ReplyTexts {
 
   /** The reply has ended: all texts are decided. */
   end(): Buffer | undefined {
-    for (const channel of this.#channels.values()) channel.end();
+    this.#endChannels(() => true);
     return this.#rest();
   }
 
@@ -120,7 +120,6 @@ export class ReplyTexts {
       if (event.open > 0) break;
       count += 1;
       this.#waitingBytes -= event.view.length;
-      for (const { changed } of event.slots) if (changed) this.changes += 1;
       out.push(event.written((answer) => this.#changed.has(answer), this.#lost));
     }
     if (count > 0) this.#waiting = this.#waiting.slice(count);
@@ -138,7 +137,7 @@ export class ReplyTexts {
     const { text, from, to, data } = this.#dataIn(view, of.from, of.to);
     if (data < 0) return undefined;
     if (text.startsWith('[DONE]', data)) {
-      for (const channel of this.#channels.values()) channel.end();
+      this.#endChannels(() => true);
       return undefined;
     }
     this.#found.length = 0;
@@ -183,7 +182,7 @@ export class ReplyTexts {
       const again = channel.again(piece);
       if (again !== piece) Object.assign(slotOf(), { text: again, changed: true });
     } else channel.take(piece, located.as === 'whole', slotOf);
-    if (channel.changed) this.#changed.add(located.answer);
+    this.#noteChange(channel);
   }
 
   #channelOf({ key, kind, answer, block, as }: LocatedText): ChannelText {
@@ -215,8 +214,15 @@ export class ReplyTexts {
     for (const channel of this.#channels.values()) {
       if (!isEnded(channel.channel)) continue;
       channel.end();
-      if (channel.changed) this.#changed.add(channel.channel.answer);
+      this.#noteChange(channel);
     }
+  }
+
+  #noteChange(channel: ChannelText): void {
+    if (!channel.changed || channel.counted) return;
+    channel.counted = true;
+    this.changes += 1;
+    this.#changed.add(channel.channel.answer);
   }
 }
 
