@@ -28,7 +28,7 @@ export interface HookTools {
 }
 
 /** The hooks of a plugin as middleware of its chain. Throws for hooks that do not fit what the plugin declares. */
-export function hooked(plugin: Plugin, made: unknown, tools: HookTools): Middleware {
+export function hooked(plugin: Pick<Plugin, 'level' | 'reads'>, made: unknown, tools: HookTools): Middleware {
   const fault = readsFault(plugin, made);
   if (fault !== undefined) throw new Error(fault);
   const setup = { hooks: hooksOf(made), reads: readsOf(plugin.reads ?? {}), tools };

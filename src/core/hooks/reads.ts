@@ -21,7 +21,7 @@ const LEVELS: readonly ReadLevel[] = ['none', 'observe', 'texts', 'events'];
 const HOOKS = ['request', 'reply', 'events', 'unseen', 'end'] as const;
 
 /** Why the gateway refuses a plugin: what it declares, or hooks that do not fit. Undefined: it is right. */
-export function readsFault({ level, reads }: Plugin, made: unknown): string | undefined {
+export function readsFault({ level, reads }: Pick<Plugin, 'level' | 'reads'>, made: unknown): string | undefined {
   if (!reads) return undefined;
   if (level === 'entry') return 'a plugin of the entry chain has no hooks: the request is not read there';
   return declarationFault(reads) ?? hooksFault(reads, made);

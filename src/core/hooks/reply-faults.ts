@@ -1,5 +1,5 @@
 import { ReplyFault } from '../../formats/faults.ts';
-import { SignedTextChanged } from '../../formats/texts/channel-text.ts';
+import { RestedTextChanged, SignedTextChanged } from '../../formats/texts/channel-text.ts';
 import { GatewayError, UpstreamError } from '../../plugin/index.ts';
 import { isError } from '../kernel/outside/thrown.ts';
 
@@ -15,6 +15,8 @@ export function replyError(thrown: unknown, plugin: string): GatewayError {
       plugin,
       cause: thrown,
     });
+  if (thrown instanceof RestedTextChanged)
+    return heldTooMuch(plugin, 'because a match spans an interruption of its text');
   if (thrown instanceof ReplyFault)
     return new UpstreamError('upstream_error', `The upstream's reply cannot be read: ${thrown.message}.`, {
       cause: thrown,

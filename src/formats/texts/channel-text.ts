@@ -1,9 +1,15 @@
+import { ReplyFault } from '../faults.ts';
 import type { TextChannel, TextTransform } from './channels.ts';
 import type { TextSlot } from './pending-event.ts';
 
 /** A change of a text that its upstream has signed. */
 export class SignedTextChanged extends Error {
   override readonly name = 'SignedTextChanged';
+}
+
+/** A change of a text that has left already, because another text came between its parts. */
+export class RestedTextChanged extends Error {
+  override readonly name = 'RestedTextChanged';
 }
 
 /**
@@ -19,6 +25,9 @@ export class ChannelText {
   /** Pieces with undecided text, in order. */
   #slots: TextSlot[] = [];
   #begun = false;
+  #ended = false;
+  /** The kept text has left as this, because the text rested: only what follows it can still change. */
+  #left: { length: number; text: string } | undefined;
   /** The transform has changed some of it. */
   changed = false;
   /** Its change has been counted. */
@@ -32,7 +41,7 @@ export class ChannelText {
   }
 
   get kept(): number {
-    return this.#kept.length;
+    return this.#kept.length - (this.#left?.length ?? 0);
   }
 
   /**
@@ -40,6 +49,7 @@ export class ChannelText {
    */
   take(text: string, final: boolean, slotOf: () => TextSlot): boolean {
     if (text === '' && !final) return true;
+    if (this.#ended) throw new ReplyFault('a text goes on behind its end');
     this.#begun = true;
     const given = this.#kept + text;
     const { out, keep } = this.#run(given, final);
@@ -56,17 +66,30 @@ export class ChannelText {
 
   /** The text has ended: what it kept is decided. */
   end(): void {
-    const transform = this.#transform;
-    if (!transform) return;
+    this.#ended = true;
+    if (!this.#transform) return;
     const given = this.#kept;
     const { out } = this.#run(given, true);
     this.#decide(given, out, 0);
+  }
+
+  /** The text may go on later: what it kept leaves as it is decided now, and is the start of what follows. */
+  rest(): void {
+    if (this.#kept === '' || this.#left?.length === this.#kept.length) return;
+    const given = this.#kept;
+    const { out } = this.#run(given, true);
+    this.#decide(given, out, 0);
+    this.#kept = given;
+    this.#left = { length: given.length, text: out };
   }
 
   /** What is kept leaves as it is, and the rest is a new text to the transform. */
   release(): void {
     if (this.#kept === '') return;
     this.#transform = undefined;
+    const left = this.#left?.length ?? 0;
+    this.#left = undefined;
+    this.#kept = this.#kept.slice(left);
     this.#note(this.#kept, this.#kept);
     this.#decide(this.#kept, this.#kept, 0);
   }
@@ -99,6 +122,20 @@ export class ChannelText {
     return { out, keep };
   }
 
+  /** Without what has left before the text rested, which can no longer change. */
+  #behindLeft(whole: string, result: string, keep: number): readonly [given: string, out: string] {
+    const left = this.#left!;
+    const consumed = whole.length - keep;
+    if (consumed < left.length) {
+      if (!left.text.startsWith(result)) throw new RestedTextChanged('a match spans an interruption of its text');
+      this.#left = { length: left.length - consumed, text: left.text.slice(result.length) };
+      return ['', ''];
+    }
+    if (!result.startsWith(left.text)) throw new RestedTextChanged('a match spans an interruption of its text');
+    this.#left = undefined;
+    return [whole.slice(left.length), result.slice(left.text.length)];
+  }
+
   #note(original: string, result: string): void {
     if (!this.#whole) return;
     this.#whole.original += original;
@@ -106,9 +143,11 @@ export class ChannelText {
   }
 
   /** Writes the decided text into the slots that it came from. */
-  #decide(given: string, out: string, keep: number): void {
+  #decide(whole: string, result: string, keep: number): void {
+    this.#kept = keep === 0 ? '' : whole.slice(whole.length - keep);
+    const [given, out] = this.#left ? this.#behindLeft(whole, result, keep) : [whole, result];
     const consumed = given.length - keep;
-    this.#kept = given.slice(consumed);
+    if (consumed < 0 || (consumed === 0 && out === '')) return;
     let start = 0;
     let [before, after] = [consumed, 0];
     if (out.length !== consumed || !given.startsWith(out)) {

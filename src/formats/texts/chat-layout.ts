@@ -71,6 +71,7 @@ function locate({ node: { leaf = '' }, place: { choice: answer, block } }: Found
 
 export const chatLayout: ReplyLayout = {
   repeats: false,
+  rests: true,
   root: {
     members: members({
       choices: {
@@ -82,7 +83,6 @@ export const chatLayout: ReplyLayout = {
             message: MESSAGE,
             text: text('content'),
             logprobs: { follows: 'null' },
-            finish_reason: { ends: true },
           }),
         },
       },

@@ -40,6 +40,7 @@ class GeminiReader implements LayoutReader {
 
 export const geminiLayout: ReplyLayout = {
   repeats: false,
+  rests: true,
   root: {
     members: members({
       candidates: {
@@ -48,7 +49,6 @@ export const geminiLayout: ReplyLayout = {
           members: members({
             index: { sets: 'choice' },
             content: { members: members({ parts: { items: PART } }) },
-            finishReason: { ends: true },
             citationMetadata: { follows: '{}' },
             logprobsResult: { follows: '{}' },
             groundingMetadata: { members: members({ groundingSupports: { follows: '[]' } }) },

@@ -6,6 +6,10 @@ export interface ReplyLayout {
   readonly root: TextNode;
   /** A stream says a text again, whole, so that the results of all texts are kept until its end. */
   readonly repeats: boolean;
+  /**
+   * No event says where a text ends, before the end of all: it rests when a text of another kind begins, and may go on later.
+   */
+  readonly rests: boolean;
   /** A reader for one reply. */
   open(): LayoutReader;
 }

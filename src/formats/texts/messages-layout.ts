@@ -39,6 +39,7 @@ function ends({ type, block }: Place): 'all' | { readonly block: number } | unde
 
 export const messagesLayout: ReplyLayout = {
   repeats: false,
+  rests: false,
   root: {
     members: members({
       type: { sets: 'type' },

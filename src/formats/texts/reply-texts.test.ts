@@ -72,7 +72,7 @@ const streamOf = (name: Name, events: GenerationEvent[], eol = '\n'): Buffer => 
 /** All events of a stream, one by one. */
 function eachEvent(stream: Buffer, form: TextForm): Buffer[] {
   if (form === 'json') return [stream];
-  const ends = form === 'sse' ? /(?:\r\n|\n|\r){2}/g : /\}(?=,\r\n\{|\]$)/g;
+  const ends = form === 'sse' ? /\r\n\r\n|\n\n|\r\r/g : /\}(?=,\r\n\{|\]$)/g;
   const view = stream.toString('latin1');
   const cuts = [...view.matchAll(ends)].map(({ index, 0: found }) => index + found.length);
   return [...cuts, view.length]
@@ -187,13 +187,109 @@ describe('a text that a stream of openai-responses repeats', () => {
   it('is the changed one in every event', () => {
     fc.assert(
       fc.property(text, lengths, (words, sizes) => {
-        const events = eventsOf({ thinking: cut(words, sizes), words: cut(words, sizes), call: cut(JSON.stringify({ q: words }), sizes) });
+        const events = eventsOf({
+          thinking: cut(words, sizes),
+          words: cut(words, sizes),
+          call: cut(JSON.stringify({ q: words }), sizes),
+        });
         const out = Buffer.concat(run('openai-responses', streamOf('openai-responses', events))).toString();
         const data = out.split('\n').filter((line) => line.startsWith('data: {'));
-        const repeated = data.map((line) => JSON.parse(line.slice('data: '.length)) as object).filter((event) => !('delta' in event));
+        const repeated = data
+          .map((line) => JSON.parse(line.slice('data: '.length)) as object)
+          .filter((event) => !('delta' in event));
         expect(JSON.stringify(repeated)).not.toMatch(/[ab]@[ab]/);
         expect(JSON.stringify(repeated.at(-1))).toContain(JSON.stringify(masked(words)).slice(1, -1));
       }),
     );
+  });
+});
+
+describe.each(['openai-chat', 'gemini'] as const)('a text of %s that another one interrupts', (name) => {
+  const interrupted = (before: string, after: string): Buffer =>
+    streamOf(name, [
+      { type: 'start', id: 'reply-1', model: 'model-ran' },
+      { type: 'text', choice: 0, block: 0, text: before },
+      { type: 'thinking', choice: 0, block: 1, text: 'hm' },
+      { type: 'text', choice: 0, block: 2, text: after },
+      { type: 'finish', choice: 0, reason: 'stop' },
+      { type: 'end' },
+    ]);
+
+  it.each([
+    ['x a', 'x y', 'x ax y'],
+    ['x a@b y', 'a@a', 'x <m> y<m>'],
+    ['x a', 'b y a@b', 'x ab y <m>'],
+  ])('goes on where no match spans the interruption (%s, %s)', (before, after, expected) => {
+    expect(seen(name, Buffer.concat(run(name, interrupted(before, after)))).text).toBe(expected);
+  });
+
+  it('ends the reply where one does', () => {
+    const events = eachEvent(interrupted('x a', '@b'), 'sse');
+    const texts = new ReplyTexts({
+      layout: replyLayouts[name],
+      form: 'sse',
+      open: transforms['with a class']!,
+      signed: false,
+    });
+    expect(() => [...events.map((event) => texts.push(event)), texts.end()]).toThrow('spans an interruption');
+  });
+});
+
+describe('the other fields of an event', () => {
+  const read = (name: Name, events: readonly object[]): string => {
+    const stream = Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+    return Buffer.concat(run(name, stream)).toString();
+  };
+
+  it('stay as they came, unknown ones too', () => {
+    const chunk = { x_trace: 1.0, choices: [{ index: 0, delta: { content: 'a@b', x_new: [1, { y: 'a@b' }] } }] };
+    expect(read('openai-chat', [chunk])).toBe(`data: ${JSON.stringify(chunk).replace('a@b', MASK)}\n\n`);
+  });
+
+  it('go with the text that they describe: log probabilities and citations', () => {
+    const logprobs = { content: [{ token: 'a@b', logprob: -1 }] };
+    const chunk = { choices: [{ index: 0, logprobs, delta: { content: 'a@b ' } }] };
+    expect(read('openai-chat', [chunk])).toBe(
+      'data: {"choices":[{"index":0,"logprobs":null,"delta":{"content":"<m> "}}]}\n\n',
+    );
+    const block = { type: 'content_block_delta', index: 0 };
+    const cited = [
+      { ...block, delta: { type: 'text_delta', text: 'a@b ' } },
+      { ...block, delta: { type: 'citations_delta', citation: { cited_text: 'a@b' } } },
+    ];
+    expect(read('anthropic-messages', cited)).not.toContain('citations_delta');
+  });
+
+  it('may be named with escapes, or twice, and have data in several lines', () => {
+    const odd = String.raw`data: {"choices":[{"index":0,"d\u0065lta":{"content":"a@b ","content":"b@a "}}]}` + '\n\n';
+    expect(Buffer.concat(run('openai-chat', Buffer.from(odd))).toString()).not.toMatch(/[ab]@[ab]/);
+    const lines = 'data: {"choices":[\r\ndata: {"index":0,"delta":{"content":"a@b "}}]}\r\n\r\n';
+    expect(Buffer.concat(run('openai-chat', Buffer.from(lines))).toString()).toBe(
+      'data: {"choices":[ {"index":0,"delta":{"content":"<m> "}}]}\n\n',
+    );
+  });
+
+  it.each([
+    'data: {"choices":[{"delta":{"content":"a\n\n',
+    'data: nothing\n\n',
+    String.raw`data: {"choices":[{"delta":{"content":"\q"}}]}` + '\n\n',
+  ])('are a fault of the upstream where they cannot be read: %j', (event) =>
+    expect(() => run('openai-chat', Buffer.from(event))).toThrow(/JSON/),
+  );
+});
+
+describe('thinking that is signed', () => {
+  it('is not changed', () => {
+    const delta = { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'a@b ' } };
+    const setup = {
+      layout: replyLayouts['anthropic-messages'],
+      form: 'sse',
+      open: transforms['with a class']!,
+      signed: true,
+    } as const;
+    const event = Buffer.from(`event: content_block_delta\ndata: ${JSON.stringify(delta)}\n\n`);
+    expect(() => new ReplyTexts(setup).push(event)).toThrow('signed');
+    const quiet = Buffer.from(event.toString().replace('a@b', 'quiet'));
+    expect(new ReplyTexts(setup).push(quiet)).toBe(quiet);
   });
 });

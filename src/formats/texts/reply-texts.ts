@@ -36,6 +36,8 @@ export class ReplyTexts {
   readonly #reader: LayoutReader;
   readonly #channels = new Map<string, ChannelText>();
   readonly #changed = new Set<number>();
+  /** The kind of the last text of each answer. */
+  readonly #runs = new Map<number, string>();
   readonly #found: Found[] = [];
   #waiting: PendingEvent[] = [];
   #waitingBytes = 0;
@@ -94,16 +96,16 @@ export class ReplyTexts {
   /** The reply has ended: all texts are decided. */
   end(): Buffer | undefined {
     this.#endChannels(() => true);
-    return this.#rest();
+    return this.#decided();
   }
 
   /** What waits leaves as it is. */
   release(): Buffer | undefined {
     for (const channel of this.#channels.values()) channel.release();
-    return this.#rest();
+    return this.#decided();
   }
 
-  #rest(): Buffer | undefined {
+  #decided(): Buffer | undefined {
     const out: string[] = [];
     this.#leave(out);
     return joined(out);
@@ -171,6 +173,7 @@ export class ReplyTexts {
     const { node, from, to } = found;
     const isJson = node.json === true;
     const piece = decoded(text, from, to, isJson);
+    if (piece !== '' && this.#setup.layout.rests && located.as === 'piece') this.#rest(located);
     const slotOf = (): TextSlot => {
       const pending = event.pending();
       const slot = new TextSlot(pending, { from: from - event.from, to: to - event.from, json: isJson }, 0);
@@ -178,11 +181,27 @@ export class ReplyTexts {
       return slot;
     };
     if (located.as === 'repeat') {
+      // The start of an item repeats the text that it does not have yet.
+      if (piece === '') return;
       channel.end();
       const again = channel.again(piece);
       if (again !== piece) Object.assign(slotOf(), { text: again, changed: true });
     } else channel.take(piece, located.as === 'whole', slotOf);
     this.#noteChange(channel);
+  }
+
+  /** A text of another kind begins, or the next call: what the texts before it kept is decided. */
+  #rest({ answer, kind, block }: LocatedText): void {
+    const run = kind === 'tool_arguments' ? `${kind} ${block}` : kind;
+    const before = this.#runs.get(answer);
+    if (before === run) return;
+    this.#runs.set(answer, run);
+    if (before === undefined) return;
+    for (const channel of this.#channels.values()) {
+      if (channel.channel.answer !== answer) continue;
+      channel.rest();
+      this.#noteChange(channel);
+    }
   }
 
   #channelOf({ key, kind, answer, block, as }: LocatedText): ChannelText {
@@ -206,8 +225,6 @@ export class ReplyTexts {
   #end(root: Place): void {
     const ends = this.#reader.ends(root);
     if (ends) this.#endChannels(({ block }) => ends === 'all' || ends.block === block);
-    for (const { node, place } of this.#found)
-      if (node.ends) this.#endChannels(({ answer }) => answer === place.choice);
   }
 
   #endChannels(isEnded: (channel: TextChannel) => boolean): void {

@@ -76,6 +76,7 @@ const ENDS = /^response\.(?:completed|incomplete|failed|cancelled)$/;
 
 export const responsesLayout: ReplyLayout = {
   repeats: true,
+  rests: false,
   root: {
     members: members({
       type: TYPE,

@@ -30,8 +30,6 @@ export interface TextNode {
   readonly leaf?: string;
   /** An object is a text too: its JSON. */
   readonly json?: true;
-  /** The value ends the texts of its answer, unless it is null. */
-  readonly ends?: true;
   /** Repeats or describes a text. JSON that takes its place where the text was changed; `event`: the whole event goes. */
   readonly follows?: string;
 }
@@ -108,8 +106,7 @@ function walk(view: string, from: number, { node, place, found }: Walk): number 
   if (node.sets !== undefined) set(place, node.sets, view.slice(from, to));
   else if (code === QUOTE ? node.leaf !== undefined : node.json && code === OPEN_OBJECT)
     found.push({ node, place, from, to });
-  else if ((node.ends || node.follows !== undefined) && !view.startsWith('null', from))
-    found.push({ node, place, from, to });
+  else if (node.follows !== undefined && !view.startsWith('null', from)) found.push({ node, place, from, to });
   return to;
 }
 
