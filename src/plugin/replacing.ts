@@ -48,7 +48,7 @@ export function replacing(
     }
     const end = Math.max(at, Math.min(decided, whole.length));
     out += whole.slice(at, end);
-    before = whole.slice(Math.max(0, end - 1), end);
+    before = whole.slice(Math.max(0, end - 2), end);
     return { text: out, keep: whole.length - end };
   };
 }
@@ -61,14 +61,21 @@ interface Undecided {
 
 /** Index of the first character at which a match may still begin or change with more text. */
 function decidedIn(whole: string, { from, longest, isInside }: Undecided): number {
-  // The pattern may look at one character behind the longest match.
-  const least = Math.max(from, whole.length - longest);
+  // The pattern may look at one character behind the longest match, which may have two units.
+  const least = Math.max(from, whole.length - longest - 1);
   let at = isInside ? whole.length : least;
-  while (at > least && isInside?.(whole[at - 1]!)) at -= 1;
-  // A pair of surrogates stays together.
-  return at > from && isLow(whole.charCodeAt(at)) ? at - 1 : at;
+  while (at > least) {
+    const size = isPairBefore(whole, at) ? 2 : 1;
+    if (!isInside?.(whole.slice(at - size, at))) break;
+    at -= size;
+  }
+  return at > from && isPairBefore(whole, at + 1) ? at - 1 : Math.max(at, from);
 }
 
+const isPairBefore = (text: string, end: number): boolean =>
+  end > 1 && isLow(text.charCodeAt(end - 1)) && isHigh(text.charCodeAt(end - 2));
+
+const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 const isLow = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
 
 const withFlag = (flags: string, flag: string): string => (flags.includes(flag) ? flags : flags + flag);
@@ -80,5 +87,5 @@ const expanded = (replacement: string, found: string): string => replacement.rep
 function classOf(of: RegExp): (character: string) => boolean {
   const one = new RegExp(`^(?:${of.source})$`, of.flags.replaceAll(/[gy]/g, ''));
   const table = Array.from({ length: 128 }, (_, code) => one.test(String.fromCharCode(code)));
-  return (character) => table[character.charCodeAt(0)] ?? one.test(character);
+  return (character) => (character.length === 1 ? table[character.charCodeAt(0)] : undefined) ?? one.test(character);
 }
