@@ -17,6 +17,8 @@ export interface ReplyLayout {
 export interface LayoutReader {
   /** The channel of a text; undefined for what is no text of the answer. */
   locate(found: Found, root: Place): LocatedText | undefined;
+  /** The texts that begin anew with the event, whatever had their numbers before. */
+  begins?(root: Place): 'all' | { readonly block: number } | undefined;
   /** The texts that end with the event: all of them, or those of a block. */
   ends(root: Place): 'all' | { readonly block: number } | undefined;
 }

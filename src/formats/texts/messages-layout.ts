@@ -32,6 +32,10 @@ function locate({ node, place, from, to }: Found): LocatedText | undefined {
   return { key: `${leaf}:${block}`, kind: KINDS[leaf] ?? 'text', answer: 0, block, as };
 }
 
+function begins({ type, block }: Place): 'all' | { readonly block: number } | undefined {
+  return type === 'content_block_start' ? { block } : type === 'message_start' ? 'all' : undefined;
+}
+
 function ends({ type, block }: Place): 'all' | { readonly block: number } | undefined {
   if (type === 'content_block_stop') return { block };
   return type === 'message_delta' || type === 'message_stop' ? 'all' : undefined;
@@ -58,5 +62,5 @@ export const messagesLayout: ReplyLayout = {
       error: { members: members({ message: text('error') }) },
     }),
   },
-  open: () => ({ locate, ends }),
+  open: () => ({ locate, begins, ends }),
 };

@@ -144,11 +144,12 @@ export class ReplyTexts {
     }
     this.#found.length = 0;
     const root = findTexts(text, data, this.#setup.layout.root, this.#found);
+    this.#end(this.#reader.begins?.(root), true);
     let event: PendingEvent | undefined;
     const pending = (): PendingEvent => (event ??= new PendingEvent(text.slice(from, to), of.now));
     for (const found of this.#found)
       if (found.node.leaf !== undefined) this.#take(text, found, { root, from, pending });
-    this.#end(root);
+    this.#end(this.#reader.ends(root));
     for (const found of this.#found) {
       const { follows } = found.node;
       const answer = found.place.choice;
@@ -222,9 +223,13 @@ export class ReplyTexts {
     return channel;
   }
 
-  #end(root: Place): void {
-    const ends = this.#reader.ends(root);
-    if (ends) this.#endChannels(({ block }) => ends === 'all' || ends.block === block);
+  /** Ends texts. @param anew others of their numbers follow */
+  #end(which: ReturnType<LayoutReader['ends']>, anew = false): void {
+    if (!which) return;
+    const isEnded = ({ block }: TextChannel): boolean => which === 'all' || which.block === block;
+    this.#endChannels(isEnded);
+    if (!anew) return;
+    for (const [key, { channel }] of this.#channels) if (isEnded(channel)) this.#channels.delete(key);
   }
 
   #endChannels(isEnded: (channel: TextChannel) => boolean): void {
