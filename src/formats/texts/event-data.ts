@@ -10,21 +10,30 @@ interface EventData {
   readonly data: number;
 }
 
+interface EventSpan {
+  readonly from: number;
+  readonly to: number;
+  /** The view may have lines that end in CR. */
+  readonly returns: boolean;
+}
+
 const DATA = 'data:';
 const SPACE = 0x20;
 const LINE_END = /[\r\n]/g;
 
 /** Finds the data of a server-sent event. Data in several lines become one line: together they are the JSON. */
-export function dataOf(view: string, from: number, to: number): EventData {
+export function dataOf(view: string, { from, to, returns }: EventSpan): EventData {
   const own = view.startsWith(DATA, from);
   // A search in the whole view would read the events behind this one too.
   const event = own ? '' : view.slice(from, to);
   const line = own ? from : from + lineOf(event, 0);
   if (!own && line < from) return { text: view, from, to, data: -1 };
   const data = valueAt(view, line);
+  const lf = view.indexOf('\n', data);
+  // Most events end right behind their data.
+  if (!returns && lf + 2 === to) return checked({ text: view, from, to, data }, lf);
   LINE_END.lastIndex = data;
   const end = LINE_END.exec(view)?.index ?? to;
-  // Most events end right behind their data.
   if (to - end > 4 && lineOf(view.slice(end, to), 0) >= 0) return joinedData(view.slice(from, to));
   return checked({ text: view, from, to, data }, end);
 }

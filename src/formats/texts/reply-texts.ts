@@ -8,7 +8,8 @@ import { ChannelText } from './channel-text.ts';
 import type { LayoutReader, LocatedText, ReplyLayout } from './layout.ts';
 import { decoded, PendingEvent, TextSlot } from './pending-event.ts';
 import { dataOf } from './event-data.ts';
-import { findTexts, type Found, type Place } from './walk.ts';
+import { EventReader, EventTemplate, type AlikeText } from './event-template.ts';
+import { TextFinder, type Found, type Place } from './walk.ts';
 
 /** The forms of a reply that have texts, as `ReplyForm` of the plugin API. */
 export type TextForm = 'json' | 'sse' | 'json-array';
@@ -38,8 +39,12 @@ export class ReplyTexts {
   readonly #changed = new Set<number>();
   /** The kind of the last text of each answer. */
   readonly #runs = new Map<number, string>();
-  readonly #found: Found[] = [];
+  readonly #finder: TextFinder;
+  /** The last event, if it had one text and nothing else to read. */
+  #template: EventTemplate | undefined;
   #waiting: PendingEvent[] = [];
+  /** A line of the bytes that are read may end in CR. */
+  #returns = false;
   #waitingBytes = 0;
   /** The number of texts that were changed. */
   changes = 0;
@@ -47,6 +52,7 @@ export class ReplyTexts {
   constructor(setup: ReplyTextsSetup) {
     this.#setup = setup;
     this.#reader = setup.layout.open();
+    this.#finder = new TextFinder(setup.layout.root);
   }
 
   /** The number of undecided characters. */
@@ -73,13 +79,20 @@ export class ReplyTexts {
    */
   push(bytes: Buffer, now = 0): Buffer | undefined {
     const view = bytes.toString('latin1');
-    const ends = this.#setup.form === 'sse' ? sseEnds(view) : this.#setup.form === 'json' ? undefined : arrayEnds(view);
+    this.#returns = hasReturns(view);
+    const ends =
+      this.#setup.form === 'sse'
+        ? sseEnds(view, this.#returns)
+        : this.#setup.form === 'json'
+          ? undefined
+          : arrayEnds(view);
     const out: string[] = [];
     /** Start of the events that leave as they are. */
     let clean = 0;
     for (let from = 0; from < view.length;) {
-      const to = ends?.(from) ?? view.length;
-      const event = this.#read(view, { from, to, now });
+      const alike = this.#template?.match(view, from);
+      const to = alike?.to ?? ends?.(from) ?? view.length;
+      const event = alike ? this.#readAlike(view, { ...alike, from, now }) : this.#read(view, { from, to, now });
       if (event || this.#waiting.length > 0) {
         if (clean < from) out.push(view.slice(clean, from));
         clean = to;
@@ -132,63 +145,74 @@ export class ReplyTexts {
   };
 
   /** Reads an event. Undefined: nothing in it changes or waits. */
-  #read(
-    view: string,
-    of: { readonly from: number; readonly to: number; readonly now: number },
-  ): PendingEvent | undefined {
+  #read(view: string, of: EventPlace): PendingEvent | undefined {
+    this.#template = undefined;
     const { text, from, to, data } = this.#dataIn(view, of.from, of.to);
     if (data < 0) return undefined;
     if (text.startsWith('[DONE]', data)) {
       this.#endChannels(() => true);
       return undefined;
     }
-    this.#found.length = 0;
-    const root = findTexts(text, data, this.#setup.layout.root, this.#found);
+    const root = this.#finder.find(text, data);
+    const { found: all } = this.#finder;
     this.#end(this.#reader.begins?.(root), true);
-    let event: PendingEvent | undefined;
-    const pending = (): PendingEvent => (event ??= new PendingEvent(text.slice(from, to), of.now));
-    for (const found of this.#found)
-      if (found.node.leaf !== undefined) this.#take(text, found, { root, from, pending });
+    const event = new EventReader(text, { from, to, now: of.now });
+    for (const found of all) {
+      if (found.node.leaf === undefined) continue;
+      const taken = this.#take(found, root, event);
+      if (taken && all.length === 1 && text === view) this.#template = new EventTemplate(event, found, taken);
+    }
     this.#end(this.#reader.ends(root));
-    for (const found of this.#found) {
+    for (const found of all) {
       const { follows } = found.node;
       const answer = found.place.choice;
-      if (follows === undefined || (!event && this.#waiting.length === 0 && !this.#changed.has(answer))) continue;
-      pending().followers.push({ from: found.from - from, to: found.to - from, with: follows, answer });
+      if (follows === undefined || (!event.pending && this.#waiting.length === 0 && !this.#changed.has(answer)))
+        continue;
+      event.toWait().followers.push({ from: found.from - from, to: found.to - from, with: follows, answer });
     }
-    return event;
+    return event.pending;
+  }
+
+  /** An event that differs from the last one in its text alone. */
+  #readAlike(view: string, of: EventPlace & AlikeText): PendingEvent | undefined {
+    const { channel } = of;
+    if (!channel.open) return undefined;
+    const event = new EventReader(view, of);
+    const text = decoded(view, of.text.from, of.text.to, false);
+    channel.take(text, false, () => event.slot(of.text, false));
+    this.#noteChange(channel);
+    return event.pending;
   }
 
   /** The event's text, and the index of its JSON; -1 for an event without. */
   #dataIn(view: string, from: number, to: number): EventText {
-    if (this.#setup.form === 'sse') return dataOf(view, from, to);
+    if (this.#setup.form === 'sse') return dataOf(view, { from, to, returns: this.#returns });
     const data = this.#setup.form === 'json' ? skipMark(view) : objectAt(view, from, to);
     return { text: view, from, to, data };
   }
 
-  #take(text: string, found: Found, event: EventAt): void {
-    const located = this.#reader.locate(found, event.root);
-    if (!located) return;
+  /** Returns the channel of a piece of a text. */
+  #take(found: Found, root: Place, event: EventReader): ChannelText | undefined {
+    const located = this.#reader.locate(found, root);
+    if (!located) return undefined;
     const channel = this.#channelOf(located);
-    if (!channel.open) return;
-    const { node, from, to } = found;
-    const isJson = node.json === true;
-    const piece = decoded(text, from, to, isJson);
-    if (piece !== '' && this.#setup.layout.rests && located.as === 'piece') this.#rest(located);
-    const slotOf = (): TextSlot => {
-      const pending = event.pending();
-      const slot = new TextSlot(pending, { from: from - event.from, to: to - event.from, json: isJson }, 0);
-      pending.slots.push(slot);
-      return slot;
-    };
-    if (located.as === 'repeat') {
-      // The start of an item repeats the text that it does not have yet.
-      if (piece === '') return;
-      channel.end();
-      const again = channel.again(piece);
-      if (again !== piece) Object.assign(slotOf(), { text: again, changed: true });
-    } else channel.take(piece, located.as === 'whole', slotOf);
+    const isPiece = located.as === 'piece';
+    if (!channel.open) return isPiece ? channel : undefined;
+    const isJson = found.node.json === true;
+    const text = decoded(event.text, found.from, found.to, isJson);
+    if (text !== '' && isPiece && this.#setup.layout.rests) this.#rest(located);
+    if (located.as === 'repeat') this.#takeAgain(channel, text, () => event.slot(found, isJson));
+    else channel.take(text, located.as === 'whole', () => event.slot(found, isJson));
     this.#noteChange(channel);
+    return isPiece ? channel : undefined;
+  }
+
+  /** The start of an item repeats a text that it does not have yet: nothing. */
+  #takeAgain(channel: ChannelText, text: string, slotOf: () => TextSlot): void {
+    if (text === '') return;
+    channel.end();
+    const again = channel.again(text);
+    if (again !== text) Object.assign(slotOf(), { text: again, changed: true });
   }
 
   /** A text of another kind begins, or the next call: what the texts before it kept is decided. */
@@ -255,17 +279,16 @@ interface EventText {
   readonly data: number;
 }
 
-interface EventAt {
-  readonly root: Place;
+interface EventPlace {
   readonly from: number;
-  readonly pending: () => PendingEvent;
+  readonly to: number;
+  readonly now: number;
 }
 
 const joined = (out: readonly string[]): Buffer | undefined =>
   out.length === 0 ? undefined : Buffer.from(out.join(''), 'latin1');
 
-function sseEnds(view: string): (from: number) => number {
-  const returns = hasReturns(view);
+function sseEnds(view: string, returns: boolean): (from: number) => number {
   return (from) => eventEnd(view, from, returns);
 }
 

@@ -77,79 +77,89 @@ export interface Found {
   readonly to: number;
 }
 
-/**
- * Finds the texts of the JSON document at `from` in one pass, in the order of the document. Returns the place of the whole.
- * @param view one character for each byte. Throws ReplyFault for what is no JSON object
- */
-export function findTexts(view: string, from: number, root: TextNode, found: Found[]): Place {
-  const place = new Place();
-  if (view.charCodeAt(from) !== OPEN_OBJECT) throw broken();
-  walk(view, from, { node: root, place, found });
-  return place;
-}
-
-interface Walk {
-  readonly node: TextNode;
-  readonly place: Place;
-  readonly found: Found[];
-}
-
 const broken = (): ReplyFault => new ReplyFault('an event is not valid JSON, so that its texts cannot be read');
 
-/** Returns the index after the value. */
-function walk(view: string, from: number, { node, place, found }: Walk): number {
-  const code = view.charCodeAt(from);
-  if (code === OPEN_OBJECT && node.members) return walkMembers(view, from, { node, place, found });
-  if (code === OPEN_ARRAY && node.items) return walkItems(view, from, { node: node.items, place, found });
-  const to = code === QUOTE ? afterString(view, from) : afterValue(view, from);
-  if (to <= from) throw broken();
-  if (node.sets !== undefined) set(place, node.sets, view.slice(from, to));
-  else if (code === QUOTE ? node.leaf !== undefined : node.json && code === OPEN_OBJECT)
-    found.push({ node, place, from, to });
-  else if (node.follows !== undefined && !view.startsWith('null', from)) found.push({ node, place, from, to });
-  return to;
-}
+/** Finds the texts of documents with one layout, each in one pass. */
+export class TextFinder {
+  readonly #root: TextNode;
+  #view = '';
+  /** The texts of the last document, in its order. */
+  found: Found[] = [];
 
-function walkMembers(view: string, from: number, { node, place, found }: Walk): number {
-  let at = afterSpace(view, from + 1);
-  if (view.charCodeAt(at) === CLOSE_OBJECT) return at + 1;
-  for (;;) {
-    if (view.charCodeAt(at) !== QUOTE) throw broken();
-    const keyEnd = afterString(view, at);
-    const colon = afterSpace(view, keyEnd);
-    if (view.charCodeAt(colon) !== COLON) throw broken();
-    const child = node.members!.get(keyOf(view.slice(at, keyEnd)));
-    const value = afterSpace(view, colon + 1);
-    const end = child
-      ? walk(view, value, { node: child, place: placeOf(child, place), found })
-      : afterValue(view, value);
-    if (end <= value) throw broken();
-    at = afterSpace(view, end);
-    const code = view.charCodeAt(at);
-    if (code === CLOSE_OBJECT) return at + 1;
-    if (code !== COMMA) throw broken();
-    at = afterSpace(view, at + 1);
+  constructor(root: TextNode) {
+    this.#root = root;
   }
-}
 
-function walkItems(view: string, from: number, { node, place, found }: Walk): number {
-  let at = afterSpace(view, from + 1);
-  if (view.charCodeAt(at) === CLOSE_ARRAY) return at + 1;
-  for (let index = 0; ; index += 1) {
-    const own = placeOf(node, place, index);
-    const end = walk(view, at, { node, place: own, found });
-    at = afterSpace(view, end);
-    const code = view.charCodeAt(at);
-    if (code === CLOSE_ARRAY) return at + 1;
-    if (code !== COMMA) throw broken();
-    at = afterSpace(view, at + 1);
+  /**
+   * Returns the place of the whole document.
+   * @param view one character for each byte. Throws ReplyFault for what is no JSON object
+   */
+  find(view: string, from: number): Place {
+    const place = new Place();
+    if (view.charCodeAt(from) !== OPEN_OBJECT) throw broken();
+    this.#view = view;
+    this.found = [];
+    this.#value(from, this.#root, place);
+    return place;
+  }
+
+  /** Returns the index after the value. */
+  #value(from: number, node: TextNode, place: Place): number {
+    const view = this.#view;
+    const code = view.charCodeAt(from);
+    if (code === OPEN_OBJECT && node.members) return this.#members(from, node.members, place);
+    if (code === OPEN_ARRAY && node.items) return this.#items(from, node.items, place);
+    const to = code === QUOTE ? afterString(view, from) : afterValue(view, from);
+    if (to <= from) throw broken();
+    if (node.sets !== undefined) set(place, node.sets, view.slice(from, to));
+    else if (code === QUOTE ? node.leaf !== undefined : node.json && code === OPEN_OBJECT)
+      this.found.push({ node, place, from, to });
+    else if (node.follows !== undefined && !view.startsWith('null', from)) this.found.push({ node, place, from, to });
+    return to;
+  }
+
+  #members(from: number, nodes: ReadonlyMap<string, TextNode>, place: Place): number {
+    const view = this.#view;
+    let at = afterSpace(view, from + 1);
+    if (view.charCodeAt(at) === CLOSE_OBJECT) return at + 1;
+    for (;;) {
+      if (view.charCodeAt(at) !== QUOTE) throw broken();
+      const keyEnd = afterString(view, at);
+      const colon = afterSpace(view, keyEnd);
+      if (view.charCodeAt(colon) !== COLON) throw broken();
+      const child = nodes.get(keyOf(view, at, keyEnd));
+      const value = afterSpace(view, colon + 1);
+      const end = child ? this.#value(value, child, placeOf(child, place)) : afterValue(view, value);
+      if (end <= value) throw broken();
+      at = afterSpace(view, end);
+      const code = view.charCodeAt(at);
+      if (code === CLOSE_OBJECT) return at + 1;
+      if (code !== COMMA) throw broken();
+      at = afterSpace(view, at + 1);
+    }
+  }
+
+  #items(from: number, node: TextNode, place: Place): number {
+    const view = this.#view;
+    let at = afterSpace(view, from + 1);
+    if (view.charCodeAt(at) === CLOSE_ARRAY) return at + 1;
+    for (let index = 0; ; index += 1) {
+      const end = this.#value(at, node, placeOf(node, place, index));
+      at = afterSpace(view, end);
+      const code = view.charCodeAt(at);
+      if (code === CLOSE_ARRAY) return at + 1;
+      if (code !== COMMA) throw broken();
+      at = afterSpace(view, at + 1);
+    }
   }
 }
 
 /** A client reads an escaped name as the name. */
-function keyOf(quoted: string): string {
+function keyOf(view: string, from: number, to: number): string {
+  const key = view.slice(from + 1, to - 1);
+  if (!key.includes('\\')) return key;
   try {
-    return unquoted(quoted);
+    return unquoted(view.slice(from, to));
   } catch {
     throw broken();
   }
