@@ -18,6 +18,7 @@ export function readsOf({ request = 'none', reply = 'none', kinds = ['text'], ho
 }
 
 const LEVELS: readonly ReadLevel[] = ['none', 'observe', 'texts', 'events'];
+const REQUEST_LEVELS: readonly ReadLevel[] = ['none', 'observe', 'texts'];
 const HOOKS = ['request', 'reply', 'events', 'unseen', 'end'] as const;
 
 /** Why the gateway refuses a plugin: what it declares, or hooks that do not fit. Undefined: it is right. */
@@ -33,7 +34,7 @@ function declarationFault({
   kinds = [],
   hold = {},
 }: PluginReads): string | undefined {
-  if (!LEVELS.includes(request) || String(request) === 'events')
+  if (!REQUEST_LEVELS.includes(request))
     return `\`reads.request\` is none, observe or texts, not ${JSON.stringify(request)}`;
   if (!LEVELS.includes(reply)) return `\`reads.reply\` is ${LEVELS.join(', ')}, not ${JSON.stringify(reply)}`;
   const unknown = kinds.find((kind) => !TEXT_KINDS.includes(kind));

@@ -32,23 +32,24 @@ export interface RequestTexts {
 }
 
 type Path = readonly string[];
+type By = readonly [role: TextRole, kind: RequestTextKind, signed?: boolean];
 
 /** Collects texts in the order of the body. */
 class Collector implements RequestTexts {
   readonly texts: RequestText[] = [];
   readonly media: RequestMedia[] = [];
 
-  add(role: TextRole, kind: RequestTextKind, path: Path, value: unknown, signed = false): void {
+  add([role, kind, signed = false]: By, path: Path, value: unknown): void {
     if (typeof value === 'string') this.texts.push({ role, kind, path, text: value, json: false, signed });
     else if (isObject(value)) this.texts.push({ role, kind, path, text: JSON.stringify(value), json: true, signed });
   }
 
   /** A text, or a list of texts and parts. */
   content(role: TextRole, path: Path, value: unknown, kind: RequestTextKind = 'text'): void {
-    if (typeof value === 'string') return this.add(role, kind, path, value);
+    if (typeof value === 'string') return this.add([role, kind], path, value);
     for (const [index, item] of (listOf(value) ?? []).entries()) {
       const at = [...path, String(index)];
-      if (typeof item === 'string') this.add(role, kind, at, item);
+      if (typeof item === 'string') this.add([role, kind], at, item);
       else if (isObject(item)) this.#part({ role, path: at, kind }, item);
     }
   }
@@ -58,19 +59,19 @@ class Collector implements RequestTexts {
     const type = stringOf(part.type) ?? 'text';
     const inner = (key: string): Path => [...path, key];
     if (type === 'thinking')
-      return this.add(role, 'thinking', inner('thinking'), part.thinking, Boolean(part.signature));
+      return this.add([role, 'thinking', Boolean(part.signature)], inner('thinking'), part.thinking);
     if (type === 'tool_use' || type === 'server_tool_use' || type === 'mcp_tool_use')
-      return this.add('assistant', 'tool_arguments', inner('input'), part.input);
+      return this.add(['assistant', 'tool_arguments'], inner('input'), part.input);
     if (type.endsWith('tool_result')) return this.content('tool', inner('content'), part.content, 'tool_result');
-    if (type === 'refusal') return this.add(role, 'refusal', inner('refusal'), part.refusal);
+    if (type === 'refusal') return this.add([role, 'refusal'], inner('refusal'), part.refusal);
     for (const key of ['title', 'context', 'filename'])
-      this.add(role, key === 'context' ? kind : 'file_name', inner(key), stringOf(part[key]));
+      this.add([role, key === 'context' ? kind : 'file_name'], inner(key), stringOf(part[key]));
     const file = objectOf(part.file);
-    if (file) this.add(role, 'file_name', [...path, 'file', 'filename'], stringOf(file.filename));
+    if (file) this.add([role, 'file_name'], [...path, 'file', 'filename'], stringOf(file.filename));
     const source = objectOf(part.source);
-    if (source?.type === 'text') this.add(role, kind, [...path, 'source', 'data'], stringOf(source.data));
+    if (source?.type === 'text') this.add([role, kind], [...path, 'source', 'data'], stringOf(source.data));
     else if (source?.type === 'content') this.content(role, [...path, 'source', 'content'], source.content, kind);
-    else if (typeof part.text === 'string') this.add(role, kind, inner('text'), part.text);
+    else if (typeof part.text === 'string') this.add([role, kind], inner('text'), part.text);
     else if (Array.isArray(part.content)) this.content(role, inner('content'), part.content, kind);
     else if (!WITHOUT_MEDIA.has(type)) this.media.push({ role, type, path });
   }
@@ -106,8 +107,8 @@ function ofMessages(to: Collector, body: JsonObject): void {
     const role = roleOf(message.role);
     to.content(role, [...path, 'content'], message.content, role === 'tool' ? 'tool_result' : 'text');
     for (const key of ['reasoning_content', 'reasoning'])
-      to.add(role, 'thinking', [...path, key], stringOf(message[key]));
-    to.add(role, 'refusal', [...path, 'refusal'], stringOf(message.refusal));
+      to.add([role, 'thinking'], [...path, key], stringOf(message[key]));
+    to.add([role, 'refusal'], [...path, 'refusal'], stringOf(message.refusal));
     ofCall(to, [...path, 'function_call'], message.function_call);
     for (const [call, at] of objectsIn(message.tool_calls, [...path, 'tool_calls'])) {
       ofCall(to, [...at, 'function'], call.function);
@@ -120,13 +121,13 @@ function ofMessages(to: Collector, body: JsonObject): void {
 
 function ofCall(to: Collector, path: Path, call: unknown): void {
   const { arguments: given, input } = objectOf(call) ?? {};
-  to.add('assistant', 'tool_arguments', [...path, 'arguments'], stringOf(given));
-  to.add('assistant', 'tool_arguments', [...path, 'input'], stringOf(input));
+  to.add(['assistant', 'tool_arguments'], [...path, 'arguments'], stringOf(given));
+  to.add(['assistant', 'tool_arguments'], [...path, 'input'], stringOf(input));
 }
 
 function ofResponses(to: Collector, body: JsonObject): void {
-  to.add('system', 'text', ['instructions'], stringOf(body.instructions));
-  to.add('user', 'text', ['input'], stringOf(body.input));
+  to.add(['system', 'text'], ['instructions'], stringOf(body.instructions));
+  to.add(['user', 'text'], ['input'], stringOf(body.input));
   for (const [item, path] of objectsIn(body.input, ['input'])) {
     const type = stringOf(item.type) ?? 'message';
     ofCall(to, path, item);
@@ -153,10 +154,10 @@ function ofContent(to: Collector, path: Path, value: unknown, role?: TextRole): 
     const by = role ?? roleOf(content.role);
     const [call, callName] = member(part, 'functionCall', 'function_call');
     const [result, resultName] = member(part, 'functionResponse', 'function_response');
-    if (isObject(call)) to.add('assistant', 'tool_arguments', [...at, callName, 'args'], call.args);
-    else if (isObject(result)) to.add('tool', 'tool_result', [...at, resultName, 'response'], result.response);
+    if (isObject(call)) to.add(['assistant', 'tool_arguments'], [...at, callName, 'args'], call.args);
+    else if (isObject(result)) to.add(['tool', 'tool_result'], [...at, resultName, 'response'], result.response);
     else if (typeof part.text === 'string')
-      to.add(by, part.thought === true ? 'thinking' : 'text', [...at, 'text'], part.text);
+      to.add([by, part.thought === true ? 'thinking' : 'text'], [...at, 'text'], part.text);
     else ofFile(to, at, { part, role: by });
   }
 }
@@ -165,7 +166,7 @@ function ofFile(to: Collector, at: Path, { part, role }: { readonly part: JsonOb
   const [data, name] = member(part, 'inlineData', 'inline_data', 'fileData', 'file_data');
   if (!isObject(data)) return;
   const [shown, key] = member(data, 'displayName', 'display_name');
-  to.add(role, 'file_name', [...at, name, key], stringOf(shown));
+  to.add([role, 'file_name'], [...at, name, key], stringOf(shown));
   to.media.push({ role, type: name, path: at });
 }
 
