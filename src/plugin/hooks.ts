@@ -19,11 +19,11 @@ export interface PluginReads {
   readonly reply?: ReadLevel;
   /** The kinds of text of a reply. Default: `text`. */
   readonly kinds?: readonly TextKind[];
-  readonly hold?: Hold;
+  readonly hold?: TextHold;
 }
 
 /** How much of a streamed text may wait for a decision. */
-export interface Hold {
+export interface TextHold {
   /** `all`: nothing of a stream leaves before its end, so that it can be refused with a status. Default: window. */
   readonly mode?: 'window' | 'all';
   /** Most undecided characters. Default: 4096; with `all` 16 MiB. */

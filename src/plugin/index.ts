@@ -32,7 +32,7 @@ export type { Reply, ReplyEnd, ReplyForm, Sink, Source } from './reply.ts';
 export type { Edit, InboundRequest, ModelTask, Operation, RequestBody } from './request.ts';
 export type {
   EndRecord,
-  Hold,
+  TextHold,
   PluginHooks,
   PluginReads,
   ReplyEvent,

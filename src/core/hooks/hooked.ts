@@ -13,7 +13,7 @@ import { endRecord } from './end-record.ts';
 import { EventsSource, EventStream, throughEvents, type EventsSetup } from './events-source.ts';
 import { hooksOf, readsFault, readsOf, type Reads } from './reads.ts';
 import { replyError, withMessage } from './reply-faults.ts';
-import { BodyView } from './request-view.ts';
+import { ConversationView } from './request-view.ts';
 import { ObservedSource, TextsSource } from './texts-source.ts';
 import { Collected, wholeBody } from './whole-body.ts';
 
@@ -93,7 +93,7 @@ class HookRun {
     const body = this.#body;
     if (!body || !operation) return;
     const plugin = { name: tools.instance, mayChange: reads.request === 'texts' };
-    const view = new BodyView(body, operation.format.name, plugin);
+    const view = new ConversationView(body, operation.format.name, plugin);
     await hooks.request?.(view, this.#ctx);
     const { edits } = view;
     if (edits.length === 0) return;

@@ -1,5 +1,5 @@
 import { TEXT_KINDS, type TextKind } from '../../formats/texts/channels.ts';
-import type { Hold, PluginHooks, PluginReads, ReadLevel } from '../../plugin/hooks.ts';
+import type { TextHold, PluginHooks, PluginReads, ReadLevel } from '../../plugin/hooks.ts';
 import type { Plugin } from '../kernel/index.ts';
 
 /** What a plugin declares, with its defaults. */
@@ -7,11 +7,11 @@ export interface Reads {
   readonly request: ReadLevel;
   readonly reply: ReadLevel;
   readonly kinds: ReadonlySet<TextKind>;
-  readonly hold: Required<Hold>;
+  readonly hold: Required<TextHold>;
 }
 
-const WINDOW: Required<Hold> = { mode: 'window', bytes: 4096, time: 2000, beyond: 'stop' };
-const ALL: Required<Hold> = { mode: 'all', bytes: 16 * 1024 * 1024, time: Infinity, beyond: 'stop' };
+const WINDOW: Required<TextHold> = { mode: 'window', bytes: 4096, time: 2000, beyond: 'stop' };
+const ALL: Required<TextHold> = { mode: 'all', bytes: 16 * 1024 * 1024, time: Infinity, beyond: 'stop' };
 
 export function readsOf({ request = 'none', reply = 'none', kinds = ['text'], hold = {} }: PluginReads): Reads {
   return { request, reply, kinds: new Set(kinds), hold: { ...(hold.mode === 'all' ? ALL : WINDOW), ...hold } };

@@ -9,7 +9,7 @@ import type { RequestBody } from '../kernel/index.ts';
 const ON_DEMAND: ReadonlySet<string> = new Set(['thinking', 'file_name']);
 
 /** The conversation of a request as its plugin sees it, and the changes that it asks for. */
-export class BodyView implements RequestView {
+export class ConversationView implements RequestView {
   readonly #found: RequestTexts;
   readonly #source: string;
   readonly #mayChange: boolean;

@@ -1,7 +1,7 @@
 import type { ReplyTexts } from '../../formats/texts/reply-texts.ts';
 import type { Clock } from '../../plugin/clock.ts';
 import type { GatewayError } from '../../plugin/errors.ts';
-import type { Hold } from '../../plugin/hooks.ts';
+import type { TextHold } from '../../plugin/hooks.ts';
 import type { Source } from '../../plugin/reply.ts';
 import { WrappedSource } from '../../plugin/wrapped-source.ts';
 import { heldTooMuch, replyError } from './reply-faults.ts';
@@ -9,7 +9,7 @@ import { heldTooMuch, replyError } from './reply-faults.ts';
 export interface TextsSourceSetup {
   readonly plugin: string;
   readonly clock: Clock;
-  readonly hold: Required<Hold>;
+  readonly hold: Required<TextHold>;
   /** The error with which a failed reply ends. */
   readonly onFail: (error: GatewayError) => GatewayError;
 }

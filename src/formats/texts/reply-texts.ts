@@ -8,7 +8,7 @@ import { ChannelText } from './channel-text.ts';
 import type { LayoutReader, LocatedText, ReplyLayout } from './layout.ts';
 import { decoded, PendingEvent, TextSlot } from './pending-event.ts';
 import { dataOf } from './event-data.ts';
-import { EventReader, EventTemplate, type AlikeText } from './event-template.ts';
+import { EventReader, EventFrame, type AlikeText } from './event-frame.ts';
 import { TextFinder, type Found, type Place } from './walk.ts';
 
 /** The forms of a reply that have texts, as `ReplyForm` of the plugin API. */
@@ -41,7 +41,7 @@ export class ReplyTexts {
   readonly #runs = new Map<number, string>();
   readonly #finder: TextFinder;
   /** The last event, if it had one text and nothing else to read. */
-  #template: EventTemplate | undefined;
+  #frame: EventFrame | undefined;
   #waiting: PendingEvent[] = [];
   /** A line of the bytes that are read may end in CR. */
   #returns = false;
@@ -90,7 +90,7 @@ export class ReplyTexts {
     /** Start of the events that leave as they are. */
     let clean = 0;
     for (let from = 0; from < view.length;) {
-      const alike = this.#template?.match(view, from);
+      const alike = this.#frame?.match(view, from);
       const to = alike?.to ?? ends?.(from) ?? view.length;
       const event = alike ? this.#readAlike(view, { ...alike, from, now }) : this.#read(view, { from, to, now });
       if (event || this.#waiting.length > 0) {
@@ -146,7 +146,7 @@ export class ReplyTexts {
 
   /** Reads an event. Undefined: nothing in it changes or waits. */
   #read(view: string, of: EventPlace): PendingEvent | undefined {
-    this.#template = undefined;
+    this.#frame = undefined;
     const { text, from, to, data } = this.#dataIn(view, of.from, of.to);
     if (data < 0) return undefined;
     if (text.startsWith('[DONE]', data)) {
@@ -160,7 +160,7 @@ export class ReplyTexts {
     for (const found of all) {
       if (found.node.leaf === undefined) continue;
       const taken = this.#take(found, root, event);
-      if (taken && all.length === 1 && text === view) this.#template = new EventTemplate(event, found, taken);
+      if (taken && all.length === 1 && text === view) this.#frame = new EventFrame(event, found, taken);
     }
     this.#end(this.#reader.ends(root));
     for (const found of all) {

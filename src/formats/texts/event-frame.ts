@@ -54,7 +54,7 @@ export interface AlikeText {
  * The bytes around the only text of an event. Most events of a stream differ from the one before in their text alone: then
  * they are compared, which costs a fifth of reading them.
  */
-export class EventTemplate {
+export class EventFrame {
   readonly #head: string;
   readonly #tail: string;
   readonly #channel: ChannelText;
