@@ -35,18 +35,15 @@ const vendor: Script = ({ url, json: body }, res) => {
     : json(res, openaiReply(text));
 };
 
-const [MASK] = /```js\n\/\/ configs\/plugins\/mask-mail\.mjs\n([\s\S]+?)```/
-  .exec(readFileSync(join(import.meta.dirname, '../../docs/plugins/hooks.md'), 'utf8'))!
-  .slice(1);
+/** The plugins of the documentation. */
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/plugins/hooks.md'), 'utf8');
+const [MASK] = /```js\n\/\/ configs\/plugins\/mask-mail\.mjs\n([\s\S]+?)```/.exec(PAGE)!.slice(1);
+const [REFUSING] = /```js\n(\/\*\* Refuses an answer [\s\S]+?)```/.exec(PAGE)!.slice(1);
 
 /** Plugins of the test, each in a config of its own. */
 const OTHERS = `import { definePlugin, GatewayError } from 'gatehouse-gateway/plugin';
 const options = { type: 'object', additionalProperties: false, properties: {} };
-const denied = () => { throw new GatewayError('content_filter', 'Not this word.'); };
-const refusing = () => (text, final) => {
-  if (text.includes('example')) denied();
-  return final ? text : { text: text.slice(0, -7), keep: Math.min(7, text.length) };
-};
+${REFUSING}
 globalThis.hookEnds ??= [];
 globalThis.hookTexts ??= [];
 export default [
@@ -54,13 +51,17 @@ export default [
     request: (view) => view.texts({ roles: ['user'] }).forEach((one) => one.replace(one.text.replaceAll('secret', '[S]'))),
     end: (record) => void globalThis.hookEnds.push(record),
   }) }),
-  definePlugin({ name: 'refuse', level: 'request', options, reads: { reply: 'texts' }, create: () => ({ reply: refusing }) }),
-  definePlugin({ name: 'refuse-whole', level: 'request', options, reads: { reply: 'texts', hold: { mode: 'all' } }, create: () => ({ reply: refusing }) }),
+  definePlugin({ name: 'refuse', level: 'request', options, reads: { reply: 'texts' }, create: () => ({ reply: () => refusing('example') }) }),
+  definePlugin({ name: 'refuse-whole', level: 'request', options, reads: { reply: 'texts', hold: { mode: 'all' } }, create: () => ({ reply: () => refusing('example') }) }),
   definePlugin({ name: 'watch', level: 'request', options, reads: { reply: 'observe' }, create: () => ({
     reply: () => (text) => { globalThis.hookTexts.push(text); return 'no effect'; },
   }) }),
   definePlugin({ name: 'shout', level: 'request', options, reads: { reply: 'events' }, create: () => ({
     events: () => (event) => (event.type === 'text' ? { ...event, text: event.text.toUpperCase() } : event),
+  }) }),
+  definePlugin({ name: 'own-attempt', level: 'attempt', options, reads: { request: 'texts', reply: 'texts' }, create: () => ({
+    request: (view, ctx) => view.texts().forEach((one) => one.replace(one.text + ' ' + ctx.attempt.target.provider)),
+    reply: () => (text) => text.replaceAll('e', '3'),
   }) }),
   definePlugin({ name: 'broken', level: 'request', options, reads: { reply: 'texts' }, create: () => ({ reply: () => () => { throw new Error('oops'); } }) }),
   definePlugin({ name: 'hide-errors', level: 'request', options, reads: { reply: 'texts', kinds: ['error'] }, create: () => ({ reply: () => () => 'hidden' }) }),
@@ -70,7 +71,8 @@ const NAMES = ['mask-mail', 'secret', 'refuse', 'refuse-whole', 'watch', 'shout'
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
-let failing = false;
+/** Which upstream fails: all, or that of a path. */
+let failing = '';
 const dir = mkdtempSync(join(tmpdir(), 'gatehouse-hooks-'));
 beforeAll(async () => {
   const modules = Object.entries({ mask: MASK!, others: OTHERS }).map(([name, text]) => {
@@ -79,7 +81,7 @@ beforeAll(async () => {
     return file;
   });
   upstream = await startUpstream((request, res, index) =>
-    failing
+    failing !== '' && request.url.includes(failing)
       ? json(res, { error: { message: `no ${MAIL} here`, type: 'server_error' } }, 500)
       : vendor(request, res, index),
   );
@@ -90,7 +92,17 @@ beforeAll(async () => {
   gateway = await startTestGateway({
     server: { plugins: modules },
     catalog: { providers: entriesFor(upstream.url) },
-    gateway: Object.fromEntries(configs) as Record<string, object>,
+    gateway: {
+      ...(Object.fromEntries(configs) as Record<string, object>),
+      both: {
+        strategy: { mode: 'fallback' },
+        targets: [
+          { provider: '@openai', override_params: { model: 'm' } },
+          { provider: '@claude', override_params: { model: 'claude-sonnet-4-5' } },
+        ],
+        plugins: ['mask-mail', 'secret', 'route', 'own-attempt', 'override', 'transform', 'send'],
+      },
+    },
   });
 });
 afterAll(async () => {
@@ -154,7 +166,7 @@ describe.each(CASES)('the texts of $door from $target ($form)', (one) => {
     pieces = ['Some words that leave. Then exam', 'ple.com'];
     const { status, text } = await ask('refuse', one);
     expect(status).toBe(one.stream ? 200 : 400);
-    expect(text).toContain('Not this word.');
+    expect(text).toContain('a word that is not allowed');
     expect(text).not.toMatch(/exa/);
     const whole = await ask('refuse-whole', one);
     expect(whole.status).toBe(400);
@@ -188,12 +200,27 @@ describe.each(CASES)('the texts of $door from $target ($form)', (one) => {
   });
 
   it('include the message of a failed upstream', async () => {
-    failing = true;
-    const { status, text } = await ask('hide-errors', one).finally(() => (failing = false));
+    failing = '/';
+    const { status, text } = await ask('hide-errors', one).finally(() => (failing = ''));
     expect(status).toBeGreaterThan(499);
     expect(text).toContain('hidden');
     expect(text).not.toContain(MAIL);
   });
+});
+
+describe('several plugins with hooks', () => {
+  it.each(CASES.filter(({ target }) => target === TARGETS[0]))(
+    'hold together, and for the target that answers after a fallback ($door, $form)',
+    async (one) => {
+      pieces = ['Write to ann@exa', 'mple.com here'];
+      failing = 'chat';
+      const { status, text } = await ask('both', one).finally(() => (failing = ''));
+      expect([status, text]).toEqual([200, expect.stringContaining('[EMAIL]')]);
+      expect(text).toContain(' h3r3');
+      const sent = upstream.seen.slice(-2).map(({ json: body }) => JSON.stringify(body));
+      expect(sent).toEqual([expect.stringContaining('[S] @openai'), expect.stringContaining('[S] @claude')]);
+    },
+  );
 });
 
 describe('a turn of a WebSocket', () => {
