@@ -43,6 +43,7 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
   ],
   'core/status': ['core/http/listener', 'core/record', 'core/settings', 'core/kernel', 'plugin'],
   'core/compose': [
+    'core/hooks',
     'core/http/gateway',
     'core/record',
     'core/send',
@@ -88,7 +89,8 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
   'core/operations': ['core/kernel', 'plugin', 'formats'],
   'core/memory': ['core/kernel', 'plugin'],
   'core/upstream': ['core/kernel', 'plugin', 'formats'],
-  'plugin/testing': ['core/kernel', 'plugin', 'formats'],
+  'plugin/testing': ['core/hooks', 'core/kernel', 'plugin', 'formats'],
+  'core/hooks': ['core/kernel', 'plugin', 'formats'],
   'core/kernel': ['plugin', 'formats'],
   plugin: ['formats'],
   formats: [],

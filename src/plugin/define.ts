@@ -3,6 +3,7 @@ import type { Capabilities } from './capabilities.ts';
 import type { Clock } from './clock.ts';
 import type { GatewayConfig, Target } from './config.ts';
 import type { AttemptContext, GatewayContext } from './exchange.ts';
+import type { PluginHooks, PluginReads } from './hooks.ts';
 import type { OptionsOf } from './options-type.ts';
 import type { Operation } from './request.ts';
 
@@ -79,6 +80,8 @@ export interface PluginDefinition<
    * reports it as skipped.
    */
   readonly pure?: boolean;
+  /** What the hooks of the plugin read. With it, `create` returns hooks. Levels `request` and `attempt` only. */
+  readonly reads?: PluginReads;
   /**
    * Describes the plugin's work on this request. Explain calls it after the middleware has returned. Must not change
    * anything. Undefined: the plugin did nothing.
@@ -87,11 +90,13 @@ export interface PluginDefinition<
   create(setup: {
     options: OptionsOf<S>;
     host: Host<N, W['capabilities']>;
-  }): CreatedPlugin<W[L]['context']> | Promise<CreatedPlugin<W[L]['context']>>;
+  }): Made<W[L]['context']> | Promise<Made<W[L]['context']>>;
 }
 
 /** The result of a plugin's `create`. */
 export type CreatedPlugin<C = GatewayContext> = Middleware<C> | Step<C>;
+/** The same with the hooks of a plugin that declares `reads`. */
+export type Made<C = GatewayContext> = CreatedPlugin<C> | PluginHooks<C>;
 
 /** A plugin as `definePlugin` returns it. */
 export interface Plugin {
@@ -103,9 +108,10 @@ export interface Plugin {
   readonly provides: readonly string[];
   readonly repeats: boolean;
   readonly pure: boolean;
+  readonly reads?: PluginReads;
   explain?(ctx: GatewayContext, options: unknown): PluginWords | undefined;
   idleFor?(subject: unknown, options: unknown): boolean;
-  create(setup: { options: unknown; host: Host }): CreatedPlugin | Promise<CreatedPlugin>;
+  create(setup: { options: unknown; host: Host }): Made | Promise<Made>;
 }
 
 /**
@@ -141,6 +147,7 @@ export function definePlugin<L extends PluginLevel, const S extends object, cons
     repeats: definition.repeats ?? false,
     pure: definition.pure ?? false,
     // The chain builder validates the options and grants the capabilities of `needs` before it calls these.
+    ...(definition.reads && { reads: definition.reads }),
     ...(definition.explain && { explain: definition.explain }),
     ...(definition.idleFor && { idleFor: definition.idleFor }),
     create: definition.create,

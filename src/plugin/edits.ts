@@ -34,9 +34,24 @@ function applyAt(object: Record<string, unknown>, path: readonly string[], value
     return value === undefined ? others : { ...object, [key]: value };
   }
   const inner = Object.hasOwn(object, key) ? object[key] : undefined;
+  if (Array.isArray(inner)) return { ...object, [key]: applyToList(inner, rest, value) };
   // Nothing to delete; an empty object here would be a field that the caller never sent.
   if (value === undefined && !isObject(inner)) return object;
   return { ...object, [key]: applyAt(isObject(inner) ? inner : {}, rest, value) };
+}
+
+/** An item is named by its number. An edit adds and removes none. */
+function applyToList(
+  list: readonly unknown[],
+  [key = '', ...rest]: readonly string[],
+  value: unknown,
+): readonly unknown[] {
+  const index = Number(key);
+  if (value === undefined || !Object.hasOwn(list, key) || !Number.isInteger(index)) return list;
+  const item = list[index];
+  if (rest.length === 0) return list.with(index, value);
+  if (Array.isArray(item)) return list.with(index, applyToList(item, rest, value));
+  return isObject(item) ? list.with(index, applyAt(item, rest, value)) : list;
 }
 
 export const isEmptyObject = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;

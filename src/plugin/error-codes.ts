@@ -329,6 +329,14 @@ export const ERRORS = {
   ),
   shutting_down: failed(503, 'The gateway is stopping, and `drain.timeout` has passed.'),
   client_closed: { ...failed(499, 'The client left; nothing was sent. Log and metrics only.', false) },
+  reply_withheld: {
+    ...failed(
+      502,
+      'A plugin held back more of the reply, or for longer, than its `reads.hold` says, or would have changed thinking that its provider has signed. The rest of the reply is not sent.',
+      false,
+    ),
+    ofGateway: true,
+  },
   internal_error: failed(500, 'A fault of the gateway; the log has it under the request id.', false),
 } as const satisfies Record<string, ErrorKind>;
 

@@ -30,5 +30,17 @@ export type {
 export { failureKinds, type FailureKind } from './failures.ts';
 export type { Reply, ReplyEnd, ReplyForm, Sink, Source } from './reply.ts';
 export type { Edit, InboundRequest, ModelTask, Operation, RequestBody } from './request.ts';
+export type {
+  EndRecord,
+  TextHold,
+  PluginHooks,
+  PluginReads,
+  ReplyEvent,
+  RequestTextView,
+  RequestView,
+  Unseen,
+} from './hooks.ts';
+export { replacing, type ReplacingOptions } from './replacing.ts';
+export type { TextChannel, TextKind, TextResult, TextTransform } from '../formats/texts/channels.ts';
 export { Secret } from './secret.ts';
 export { WrappedSource } from './wrapped-source.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { oneInFour } from '../support/effort.ts';
-import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { KEY, startTestGateway, type TestGateway, type TestSettings } from '../support/gateway.ts';
 
 /** The recorded upstream traffic lies beside the checkout where it is at hand; it is no part of the project. */
 export const corpus = join(import.meta.dirname, '../../../shared/corpus');
@@ -100,7 +100,11 @@ export class ReplayedFamily {
   }
 
   /** @param wire how the replies are cut and ended, in the replay server's words */
-  static async open(family: string, wire: object = { split: 'bytes', maxChunk: 16 }): Promise<ReplayedFamily> {
+  static async open(
+    family: string,
+    wire: object = { split: 'bytes', maxChunk: 16 },
+    settings: Pick<TestSettings, 'server' | 'gateway'> = {},
+  ): Promise<ReplayedFamily> {
     const { startReplay } = await module<{ startReplay(options: object): Promise<Replay> }>('replay-upstream.mjs');
     const replay = await startReplay({ files: [join(corpus, 'dev', `${family}.jsonl`)], ...wire });
     const providers = Object.entries(ENTRIES).map(([slug, entry]) => ({
@@ -109,11 +113,21 @@ export class ReplayedFamily {
       allow_insecure: true,
       ...entry,
     }));
-    return new ReplayedFamily(replay, await startTestGateway({ catalog: { providers } }));
+    return new ReplayedFamily(replay, await startTestGateway({ ...settings, catalog: { providers } }));
   }
 
   async ask(path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
-    const reply = await fetch(this.#gateway.url + path, {
+    const reply = await this.fetch(path, body, headers);
+    const text = await reply.text();
+    const isStream = reply.headers.get('content-type')?.includes('event-stream') === true;
+    return {
+      status: reply.status,
+      ...(isStream ? { sse: text, body: undefined } : { sse: undefined, body: JSON.parse(text) }),
+    };
+  }
+
+  fetch(path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+    return fetch(this.#gateway.url + path, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -124,12 +138,6 @@ export class ReplayedFamily {
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(240_000),
     });
-    const text = await reply.text();
-    const isStream = reply.headers.get('content-type')?.includes('event-stream') === true;
-    return {
-      status: reply.status,
-      ...(isStream ? { sse: text, body: undefined } : { sse: undefined, body: JSON.parse(text) }),
-    };
   }
 
   /** The body the upstream was sent last for a recording. */

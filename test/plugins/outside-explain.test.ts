@@ -69,3 +69,40 @@ describe('an external plugin, when a request is explained', () => {
     expect(reported).toMatchObject({ state: 'run', does: 'sets x-tenant to demo' });
   });
 });
+
+describe('a plugin with hooks, when a request is explained', () => {
+  it('has what it reads, the changes of the request, and what the reply of each target passes through', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'gatehouse-explain-'));
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    const module = join(dir, 'hooks.mjs');
+    writeFileSync(
+      module,
+      `import { definePlugin, replacing } from 'gatehouse-gateway/plugin';
+const options = { type: 'object', additionalProperties: false, properties: {} };
+const text = () => replacing(/secret/, '[S]', { longest: 6 });
+export default [
+  definePlugin({ name: 'mask', level: 'request', options, pure: true, reads: { request: 'texts', reply: 'texts' }, create: () => ({
+    request: (view) => view.texts().forEach((one) => one.replace(one.text.replaceAll('secret', '[S]'))),
+    reply: text,
+  }) }),
+  definePlugin({ name: 'shout', level: 'attempt', options, reads: { reply: 'events' }, create: () => ({ events: () => (event) => event }) }),
+];`,
+    );
+    const gateway = {
+      plain: { provider: '@openai', plugins: ['mask', 'metadata', 'route'] },
+      loud: { provider: '@openai', plugins: ['mask', 'route', 'override', 'transform', 'shout', 'send'] },
+    };
+    const json = { model: '@openai/m', messages: [{ role: 'user', content: 'a secret' }] };
+    const reportOf = (config: string) =>
+      explain({ catalog, server: { plugins: [module] }, gateway }, { json, headers: { 'x-gateway-config': config } });
+    const [plain, loud] = [await reportOf('plain'), await reportOf('loud')];
+    expect(plain.plugins.find(({ name }) => name === 'mask')?.does).toBe(
+      'may change texts of the request; may change texts of the reply: text',
+    );
+    expect(plain.targets[0]).toMatchObject({ reply: 'texts of 1 plugin: mask' });
+    expect(plain.targets[0]!.changes).toMatchObject([
+      { path: 'messages.0.content', was: 'a secret', value: 'a [S]', source: { kind: 'plugin', plugin: 'mask' } },
+    ]);
+    expect(loud.targets[0]).toMatchObject({ reply: 'events, asked for by shout' });
+  });
+});

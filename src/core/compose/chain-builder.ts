@@ -78,6 +78,8 @@ interface ChainBuilderTools {
   readonly registry: PluginRegistry;
   /** `limits.plugin_time`. */
   readonly pluginMs: number;
+  /** `limits.reply`. */
+  readonly maxReplyBytes: number;
   readonly pluginFault: ReportPluginFailure;
 }
 
@@ -145,6 +147,14 @@ export class ChainBuilder {
         onPlugin?.(listed);
         return watch?.instantiate ? watch.instantiate(listed, create) : create();
       },
+      // Loaded for the first plugin with hooks.
+      hooked: async ({ plugin, instance }, made) =>
+        (await import('../hooks/hooked.ts')).hooked(plugin, made, {
+          instance,
+          clock,
+          maxBytes: this.#tools.maxReplyBytes,
+          onFault: (error, requestId) => pluginFault({ kind: 'stream', plugin: instance, requestId, error }),
+        }),
       inTime: (work) => this.#inTime(work, resources),
       guard: { clock, pluginMs, onFault: pluginFault },
     });

@@ -71,7 +71,12 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     },
     pluginTimes ? pluginTimes.around(measuring) : measuring,
   );
-  const chainBuilder = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
+  const chainBuilder = new ChainBuilder(loaded, {
+    ...shared,
+    watch,
+    pluginMs: server.limits.pluginMs,
+    maxReplyBytes: server.limits.reply,
+  });
   const replies = shared.replies.prepare(server.cache);
   const health = shared.health.directory();
   const compilation = { tenancy, server, catalog, parts, chainBuilder, shared, replies, pluginTimes, health };

@@ -1,6 +1,7 @@
 import {
   definePlugin as define,
   type CreatedPlugin as PublicCreatedPlugin,
+  type Made,
   type Host as PublicHost,
   type Middleware as PublicMiddleware,
   type Plugin as PublicPlugin,
@@ -48,8 +49,9 @@ export const isCreated = (created: unknown): created is CreatedPlugin =>
   (typeof created === 'object' && created !== null && 'step' in created && typeof created.step === 'function');
 
 /** The plugin as Koa middleware, for code that wraps or watches it. */
-export function toMiddleware<C>(created: CreatedPlugin<C>): Middleware<C> {
+export function toMiddleware<C>(created: Made<C>): Middleware<C> {
   if (typeof created === 'function') return created;
+  if (!('step' in created)) throw new TypeError('hooks are no middleware: the plugin declares no `reads`');
   return (ctx, next) => {
     const waiting = created.step(ctx);
     return waiting ? waiting.then(next) : next();

@@ -165,5 +165,6 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   body_too_slow: { errorType: 'overloaded', rejection: 'overload' },
   shutting_down: failure('shutdown'),
   client_closed: failure('client_disconnected'),
+  reply_withheld: failure('other'),
   internal_error: failure('other'),
 };

@@ -57,7 +57,8 @@ function spanAt(text: string, after: number): JsonSpan | undefined {
   return to > from ? { from, to } : undefined;
 }
 
-function afterValue(text: string, from: number): number {
+/** Index after the value that begins at `from`. */
+export function afterValue(text: string, from: number): number {
   const first = text.charCodeAt(from);
   if (first === QUOTE) return afterString(text, from);
   if (first === OPEN_OBJECT || first === OPEN_ARRAY) return afterNested(text, from);

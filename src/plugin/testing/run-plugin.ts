@@ -2,7 +2,8 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { pino, type Logger } from 'pino';
 import type { Attempt } from '../../core/kernel/attempt.ts';
 import type { Capabilities, CapabilityName } from '../../core/kernel/capabilities.ts';
-import { toMiddleware, type Host, type Middleware } from '../../core/kernel/define.ts';
+import { hooked } from '../../core/hooks/hooked.ts';
+import { toMiddleware, type CreatedPlugin, type Host, type Middleware } from '../../core/kernel/define.ts';
 import type { Exchange, GatewayContext } from '../../core/kernel/exchange.ts';
 import type { Plugin, PluginWords } from '../define.ts';
 import { runForPlugin } from '../../core/kernel/outside/plugin-work.ts';
@@ -52,13 +53,19 @@ export async function runPlugin(plugin: Plugin, setup: RunSetup = {}): Promise<P
   const problems = optionProblems(plugin.options, options);
   if (problems) throw new TypeError(`the options of "${plugin.name}" ${problems}`);
   const { host, log, close } = createHost(plugin, setup);
-  const middleware = toMiddleware(await plugin.create({ options, host }));
+  const made: unknown = await plugin.create({ options, host });
+  const tools = { instance: plugin.name, clock: host.clock, maxBytes: Infinity, onFault: rethrow };
+  const middleware = plugin.reads ? hooked(plugin, made, tools) : toMiddleware(made as CreatedPlugin);
   const attempt = plugin.level === 'attempt' && !setup.context ? (setup.attempt ?? createAttempt(exchange)) : undefined;
   const ctx = setup.context ?? createContext(exchange, attempt);
   const isIdle = plugin.idleFor?.(subjectOf(plugin, ctx), options) ?? false;
   const nextCalls = await runGuarded(plugin, isIdle ? leftOut : middleware, { ctx, next });
   return { ctx, nextCalls, log, explain: () => plugin.explain?.(ctx, options), close };
 }
+
+const rethrow = (thrown: unknown): never => {
+  throw thrown;
+};
 
 const leftOut: Middleware = (_, next) => next();
 

@@ -207,6 +207,8 @@ export interface TargetExplanation {
     readonly source: FieldSource;
   };
   readonly commit: string;
+  /** What the reply passes through; absent where no plugin has hooks. */
+  readonly reply?: string | undefined;
   /** The client's body with this target's changes. */
   readonly body: unknown;
   readonly changes: readonly ChangeExplanation[];

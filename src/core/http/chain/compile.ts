@@ -1,4 +1,4 @@
-import { isCreated, toMiddleware, type CreatedPlugin, type Host } from '../../kernel/define.ts';
+import { isCreated, toMiddleware, type CreatedPlugin, type Host, type Middleware } from '../../kernel/define.ts';
 import type { CapabilityName, Plugin } from '../../kernel/index.ts';
 import type { PluginLevel } from '../../../plugin/index.ts';
 import type { Problem, Report } from '../../kernel/report.ts';
@@ -75,6 +75,10 @@ export interface ListChecks {
 interface CompileSetup extends ListChecks {
   /** Default: calls `create`. */
   readonly instantiate?: Instantiate | undefined;
+  /** The hooks of a plugin that declares `reads`, as middleware. */
+  readonly hooked?:
+    | ((place: Pick<PluginPlace, 'plugin' | 'instance'>, made: unknown) => Promise<Middleware>)
+    | undefined;
   /** Creates the host for a plugin: the capabilities it may have and its own log. */
   readonly host: (plugin: Plugin, instance: string) => Host<CapabilityName>;
   readonly inTime: <T>(work: Promise<T>) => Promise<T>;
@@ -220,11 +224,16 @@ async function createInstance(
   { plugin, builtin }: RegisteredPlugin,
   place: ItemPlace,
   { report }: ChainSource,
-  { host, inTime, guard, instantiate = (_, create) => create() }: CompileSetup,
+  { host, inTime, guard, hooked, instantiate = (_, create) => create() }: CompileSetup,
 ): Promise<Instance | undefined> {
   const { instance, options, path, always } = place;
   try {
-    const create = (): Created => plugin.create({ options, host: host(plugin, instance) });
+    const create = (): Created => {
+      const made = plugin.create({ options, host: host(plugin, instance) });
+      if (plugin.reads && hooked) return Promise.resolve(made).then((hooks) => hooked({ plugin, instance }, hooks));
+      // Without `reads`, hooks are a fault like any other object.
+      return made as Created;
+    };
     const made = instantiate({ plugin, builtin, instance, options, path, always }, () =>
       builtin ? create() : runForPlugin(instance, create),
     );

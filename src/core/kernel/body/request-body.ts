@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { applyEdits } from '../../../plugin/edits.ts';
 import { spliceTexts, type Texts } from './edits.ts';
 import { LONG_TEXT, scanObject, type JsonLimits, type FieldSpan, type TopLevel } from './json-scan.ts';
+import { withListEdits } from './list-edits.ts';
 import { abridge, isMostlyLong } from './abridged-json.ts';
 import { roughTokens } from './rough-tokens.ts';
 import { GatewayError } from '../../../plugin/errors.ts';
@@ -226,10 +227,28 @@ export class RequestBody implements PublicRequestBody, SearchableBody {
     for (const { path } of this.#edits) {
       const [key = ''] = path;
       if (texts.has(key)) continue;
+      const spliced = this.#spliced(key);
+      if (spliced !== undefined) {
+        texts.set(key, spliced);
+        continue;
+      }
       const member = this.#member(key);
       texts.set(key, Object.hasOwn(member, key) ? JSON.stringify(member[key]) : undefined);
     }
     return texts;
+  }
+
+  /** A list with edits inside of it and all its other bytes. Undefined: it has to be written anew. */
+  #spliced(key: string): string | undefined {
+    const { bytes, topLevel } = this.#shared;
+    const span = topLevel.get(key);
+    if (span?.kind !== 'array' && span?.kind !== 'object') return undefined;
+    const edits = this.#edits
+      .filter(({ path }) => path[0] === key)
+      .map(({ path, value }) => ({ path: path.slice(1), value }));
+    if (!edits.some(({ path }) => path.some((name) => LIST_INDEX.test(name)))) return undefined;
+    const text = withListEdits(bytes.toString('latin1', span.from, span.to), edits);
+    return text && Buffer.from(text, 'latin1').toString('utf8');
   }
 
   #isEdited(key: string): boolean {
@@ -282,6 +301,7 @@ function withText(bytes: Buffer, { from, to }: FieldSpan, text: string): Buffer 
   return written;
 }
 
+const LIST_INDEX = /^\d+$/;
 const NO_EDITS: readonly Edit[] = [];
 const LETTER_T = 0x74;
 

@@ -7,7 +7,7 @@ import { valueAt } from '../../../../core/settings/schema/pointer.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 import { levelsOf } from '../../../../core/dry-run/written-config.ts';
 import { isOfPrompt, messageSource, promptSource } from './prompt.ts';
-import { configSource, ownSource, sourceAt, sourceInCatalog } from './places.ts';
+import { configSource, ownSource, pluginSource, sourceAt, sourceInCatalog } from './places.ts';
 
 /** The changes of the settings to the client's body, field by field. */
 export function describeChanges(seen: Observation, one: SeenAttempt): readonly ChangeExplanation[] {
@@ -46,6 +46,8 @@ function sourceOf(seen: Observation, target: Target, { path, source, value }: Ed
   const alias = seen.exchange.alias?.listed;
   if (alias !== undefined && source === `alias ${alias}`)
     return sourceInCatalog(seen, ['aliases', alias, 'target']) ?? { kind: 'gateway', what: source };
+  const step = seen.steps.find(({ place }) => place.plugin.reads && source === `plugin ${place.instance}`);
+  if (step) return pluginSource(seen, step.place);
   if (source === 'path') return { kind: 'gateway', what: "the request's path" };
   const setting = source.startsWith(`${target.path} `) ? source.slice(target.path.length + 1) : undefined;
   const reported = (): FieldSource | undefined => {

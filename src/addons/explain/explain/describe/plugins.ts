@@ -1,6 +1,6 @@
 import type { AnswerExplanation, PluginExplanation } from '../../explanation/explanation.ts';
 import type { Attempt, NamedChain } from '../../../../core/kernel/index.ts';
-import type { GatewayError, PluginLevel } from '../../../../plugin/index.ts';
+import type { GatewayError, PluginLevel, PluginReads } from '../../../../plugin/index.ts';
 import { subjectOf } from '../../../../core/http/chain/compose.ts';
 import type { ListedPlugin } from '../../../../core/compose/chain-builder.ts';
 import { pluginsOf } from '../../../../core/compose/plugin-lists.ts';
@@ -25,8 +25,11 @@ export function describePlugins(seen: Observation): readonly PluginExplanation[]
 }
 
 /** The plugins of a chain: those that `plugins` of the config or target names, else the server's. */
-const chainOf = ({ listed }: Observation, level: PluginLevel, named: NamedChain | undefined): readonly ListedPlugin[] =>
-  named ? pluginsOf(named) : listed.filter(({ path }) => path[1] === level);
+export const chainOf = (
+  { listed }: Observation,
+  level: PluginLevel,
+  named: NamedChain | undefined,
+): readonly ListedPlugin[] => (named ? pluginsOf(named) : listed.filter(({ path }) => path[1] === level));
 
 function describePlugin(seen: Observation, place: ListedPlugin, attempt: Attempt | undefined): PluginExplanation {
   const step = seen.steps.findLast((each) => each.place === place && each.attempt === attempt);
@@ -38,10 +41,44 @@ function describePlugin(seen: Observation, place: ListedPlugin, attempt: Attempt
     on: listedAt(seen, place),
     keptIn: keptIn(seen, place),
     state: step ? (step.run ? 'run' : 'not run') : isLeftOut(seen, place, attempt) ? 'left out' : 'not reached',
-    does: step?.words?.does,
+    does: step?.words?.does ?? readsInWords(place.plugin.reads),
     details: step?.words?.details,
     refused: step && refusalOf(seen, step),
   };
+}
+
+/**
+ * What the reply of a target passes through on its way to the client, if a plugin has hooks: `bytes`, `texts of 2 plugins:
+ * a, b`, or `events, asked for by a`.
+ */
+export function replyInWords(seen: Observation, { target }: Attempt): string | undefined {
+  const ofConfig = seen.exchange.config ? chainOf(seen, 'request', seen.exchange.config.chain) : [];
+  const hooks = [...ofConfig, ...chainOf(seen, 'attempt', target.chain)].filter(({ plugin }) => plugin.reads);
+  if (hooks.length === 0) return undefined;
+  const reading = (level: string) =>
+    hooks.filter(({ plugin }) => plugin.reads?.reply === level).map((one) => one.instance);
+  const [events, texts, observers] = [reading('events'), reading('texts'), reading('observe')];
+  const changed = events.length > 0 ? `events, asked for by ${events.join(', ')}` : textsOf(texts);
+  return observers.length > 0 ? `${changed}; observed by ${observers.join(', ')}` : changed;
+}
+
+const textsOf = (plugins: readonly string[]): string =>
+  plugins.length === 0
+    ? 'bytes'
+    : `texts of ${plugins.length === 1 ? '1 plugin' : `${plugins.length} plugins`}: ${plugins.join(', ')}`;
+
+/** What a plugin with hooks reads, where it does not say it itself. */
+function readsInWords(reads: PluginReads | undefined): string | undefined {
+  if (!reads) return undefined;
+  const { request = 'none', reply = 'none', kinds = ['text'], hold } = reads;
+  const words = [
+    ...(request === 'none' ? [] : [`${request === 'texts' ? 'may change' : 'observes'} texts of the request`]),
+    ...(reply === 'texts' ? [`may change texts of the reply: ${kinds.join(', ')}`] : []),
+    ...(reply === 'observe' ? [`observes texts of the reply: ${kinds.join(', ')}`] : []),
+    ...(reply === 'events' ? ['reads the events of the reply, which is written anew'] : []),
+    ...(hold?.mode === 'all' ? ['holds back the whole reply'] : []),
+  ];
+  return words.length === 0 ? undefined : words.join('; ');
 }
 
 /** True if the chain's plan for this operation, config or target does not contain the plugin. */

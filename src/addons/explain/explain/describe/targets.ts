@@ -37,6 +37,7 @@ import {
 } from './places.ts';
 import { targetName } from '../../../../core/dry-run/written-config.ts';
 import { wayTo } from '../way-to-target.ts';
+import { replyInWords } from './plugins.ts';
 import { describeError } from './request.ts';
 import { FAKE_CREDENTIAL } from './masks.ts';
 import { ModelLabels } from '../../../../core/catalog/model-labels.ts';
@@ -63,6 +64,7 @@ export function describeTarget(seen: Observation, one: SeenAttempt): TargetExpla
     timeouts: describeTimeouts(seen, one),
     retry: describeRetry(seen, target),
     commit: recorded.commit,
+    reply: replyInWords(seen, attempt),
     body: body.json(),
     changes: describeChanges(seen, one),
     outbound: describeOutbound(seen, one),

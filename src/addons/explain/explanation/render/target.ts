@@ -60,6 +60,7 @@ export function targetSections(
     },
     { label: 'retry', rows: [retryRow(reported)] },
     { label: 'commit', rows: reported.commit === 'first_content' ? [] : [row(reported.commit)] },
+    { label: 'reply', rows: reported.reply === undefined ? [] : [row(reported.reply)] },
     { label: 'then', rows: [nextRow(reported, next)] },
     { label: 'metrics', rows: metricRows(reported) },
   ];

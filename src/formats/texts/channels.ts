@@ -1,0 +1,32 @@
+/** Kinds of text of a reply. error: the message of a failed upstream. Media are no texts. */
+export type TextKind = 'text' | 'thinking' | 'refusal' | 'tool_arguments' | 'error';
+
+export const TEXT_KINDS: readonly TextKind[] = ['text', 'thinking', 'refusal', 'tool_arguments', 'error'];
+
+/** One text of a reply: all pieces that a client joins. Each answer and block has its own for each kind. */
+export interface TextChannel {
+  readonly kind: TextKind;
+  /** The number of the answer; 0 unless several were requested. */
+  readonly answer: number;
+  /** The number of the block, item or call in its answer. */
+  readonly block: number;
+  /** A signature of the upstream covers the text: a change of it ends the reply. */
+  readonly signed: boolean;
+}
+
+/** What a transform decided about the text that it was given. */
+export interface TextResult {
+  /** Takes the place of the given text without its last `keep` characters. */
+  readonly text: string;
+  /** The number of characters (UTF-16 units) at the end that are undecided: they do not leave, and are given again. Default: 0. */
+  readonly keep?: number;
+}
+
+/**
+ * Changes one text of a reply. It gets what it kept and the next piece, and `final` with the last one, which may be empty.
+ * A GatewayError that it throws ends the reply in the error shape of the client's API.
+ */
+export type TextTransform = (text: string, final: boolean) => TextResult | string;
+
+/** The transform of a channel; undefined: the text passes. */
+export type OpenTransform = (channel: TextChannel) => TextTransform | undefined;

@@ -1,0 +1,62 @@
+import type { TextKind } from './channels.ts';
+import type { LayoutReader, LocatedText, ReplyLayout } from './layout.ts';
+import { members, type Found, type TextNode } from './walk.ts';
+
+/** Replies of `generateContent` and `streamGenerateContent`: parts have no numbers, and clients join all texts of a candidate. */
+
+const PART: TextNode = {
+  counts: 'part',
+  members: members({
+    text: { leaf: 'text' },
+    thought: { sets: 'thought' },
+    functionCall: {
+      members: members({
+        args: { leaf: 'args', json: true },
+        partialArgs: { items: { members: members({ stringValue: { leaf: 'partial' } }) } },
+      }),
+    },
+    executableCode: { members: members({ code: { leaf: 'code' } }) },
+  }),
+};
+
+class GeminiReader implements LayoutReader {
+  #calls = 0;
+
+  locate({ node: { leaf }, place: { choice: answer, thought } }: Found): LocatedText {
+    if (leaf === 'error') return { key: leaf, kind: leaf, answer: 0, block: 0, as: 'whole' };
+    if (leaf === 'args' || leaf === 'code') {
+      const block = this.#calls++;
+      return { key: `call:${block}`, kind: 'tool_arguments', answer, block, as: 'whole' };
+    }
+    if (leaf === 'partial') return { key: `${leaf}:${answer}`, kind: 'tool_arguments', answer, block: 0, as: 'piece' };
+    const kind: TextKind = thought ? 'thinking' : 'text';
+    return { key: `${kind}:${answer}`, kind, answer, block: 0, as: 'piece' };
+  }
+
+  ends(): undefined {
+    return undefined;
+  }
+}
+
+export const geminiLayout: ReplyLayout = {
+  repeats: false,
+  rests: true,
+  root: {
+    members: members({
+      candidates: {
+        items: {
+          counts: 'choice',
+          members: members({
+            index: { sets: 'choice' },
+            content: { members: members({ parts: { items: PART } }) },
+            citationMetadata: { follows: '{}' },
+            logprobsResult: { follows: '{}' },
+            groundingMetadata: { members: members({ groundingSupports: { follows: '[]' } }) },
+          }),
+        },
+      },
+      error: { members: members({ message: { leaf: 'error' } }) },
+    }),
+  },
+  open: () => new GeminiReader(),
+};

@@ -1,0 +1,66 @@
+import type { TextKind } from './channels.ts';
+import type { LocatedText, ReplyLayout } from './layout.ts';
+import { members, type Found, type Place, type TextNode } from './walk.ts';
+
+/** Replies of `/v1/messages`. */
+
+const text = (leaf: string): TextNode => ({ leaf });
+
+/** The input of a call is an object, empty at the start of a streamed block. */
+const BLOCK = members({
+  type: { sets: 'type' },
+  text: text('text'),
+  thinking: text('thinking'),
+  input: { leaf: 'input', json: true },
+  citations: { follows: '[]' },
+});
+
+const CONTENT: TextNode = { items: { counts: 'block', members: BLOCK } };
+
+const KINDS: Readonly<Partial<Record<string, TextKind>>> = {
+  thinking: 'thinking',
+  input: 'tool_arguments',
+  error: 'error',
+};
+
+function locate({ node, place, from, to }: Found): LocatedText | undefined {
+  const leaf = node.leaf ?? '';
+  // The pieces of the input follow.
+  if (node.json && to - from === '{}'.length) return undefined;
+  const { block } = place;
+  const as = node.json || leaf === 'error' ? 'whole' : 'piece';
+  return { key: `${leaf}:${block}`, kind: KINDS[leaf] ?? 'text', answer: 0, block, as };
+}
+
+function begins({ type, block }: Place): 'all' | { readonly block: number } | undefined {
+  return type === 'content_block_start' ? { block } : type === 'message_start' ? 'all' : undefined;
+}
+
+function ends({ type, block }: Place): 'all' | { readonly block: number } | undefined {
+  if (type === 'content_block_stop') return { block };
+  return type === 'message_delta' || type === 'message_stop' ? 'all' : undefined;
+}
+
+export const messagesLayout: ReplyLayout = {
+  repeats: false,
+  rests: false,
+  root: {
+    members: members({
+      type: { sets: 'type' },
+      index: { sets: 'block' },
+      delta: {
+        members: members({
+          text: text('text'),
+          thinking: text('thinking'),
+          partial_json: text('input'),
+          citation: { follows: 'event' },
+        }),
+      },
+      content_block: { counts: 'none', members: BLOCK },
+      message: { members: members({ content: CONTENT }) },
+      content: CONTENT,
+      error: { members: members({ message: text('error') }) },
+    }),
+  },
+  open: () => ({ locate, begins, ends }),
+};

@@ -1,0 +1,318 @@
+import { Buffer } from 'node:buffer';
+import { ReplyFault } from '../faults.ts';
+import { afterValue } from '../json/members.ts';
+import { CLOSE_ARRAY, COMMA, isSpace, OPEN_ARRAY, OPEN_OBJECT } from '../json/scan.ts';
+import { eventEnd, hasReturns } from '../sse/event-stream.ts';
+import type { OpenTransform, TextChannel } from './channels.ts';
+import { ChannelText } from './channel-text.ts';
+import type { LayoutReader, LocatedText, ReplyLayout } from './layout.ts';
+import { decoded, PendingEvent, TextSlot } from './pending-event.ts';
+import { dataOf } from './event-data.ts';
+import { EventReader, EventFrame, type AlikeText } from './event-frame.ts';
+import { TextFinder, type Found, type Place } from './walk.ts';
+
+/** The forms of a reply that have texts, as `ReplyForm` of the plugin API. */
+export type TextForm = 'json' | 'sse' | 'json-array';
+
+export interface ReplyTextsSetup {
+  readonly layout: ReplyLayout;
+  readonly form: TextForm;
+  readonly open: OpenTransform;
+  /** Thinking of the upstream is signed. */
+  readonly signed: boolean;
+  /** Called for what goes with a changed text, by the name of its field: log probabilities, citations. */
+  readonly onLost?: ((field: 'logprobs' | 'citations') => void) | undefined;
+}
+
+/** The most bytes of events that wait behind an undecided text. */
+const MAX_WAITING = 1024 * 1024;
+
+/**
+ * The texts of a reply in the client's format, each through its own transform. It takes whole events and returns those
+ * that are decided. An event leaves as the bytes it came in, except for the texts that changed; none is added. One with
+ * an undecided text waits, and so do those behind it.
+ */
+export class ReplyTexts {
+  readonly #setup: ReplyTextsSetup;
+  readonly #reader: LayoutReader;
+  readonly #channels = new Map<string, ChannelText>();
+  readonly #changed = new Set<number>();
+  /** The kind of the last text of each answer. */
+  readonly #runs = new Map<number, string>();
+  readonly #finder: TextFinder;
+  /** The last event, if it had one text and nothing else to read. */
+  #frame: EventFrame | undefined;
+  #waiting: PendingEvent[] = [];
+  /** A line of the bytes that are read may end in CR. */
+  #returns = false;
+  #waitingBytes = 0;
+  /** The number of texts that were changed. */
+  changes = 0;
+
+  constructor(setup: ReplyTextsSetup) {
+    this.#setup = setup;
+    this.#reader = setup.layout.open();
+    this.#finder = new TextFinder(setup.layout.root);
+  }
+
+  /** The number of undecided characters. */
+  get held(): number {
+    if (this.#waiting.length === 0) return 0;
+    let held = 0;
+    for (const channel of this.#channels.values()) held += channel.kept;
+    return held;
+  }
+
+  /** True when more waits than any plugin may hold. */
+  get isFull(): boolean {
+    return this.#waitingBytes > MAX_WAITING;
+  }
+
+  /** When the event came that waits longest. */
+  get waitingSince(): number | undefined {
+    return this.#waiting[0]?.at;
+  }
+
+  /**
+   * @param bytes whole events, or a whole plain body
+   * @param now any clock, for `waitingSince`
+   */
+  push(bytes: Buffer, now = 0): Buffer | undefined {
+    const view = bytes.toString('latin1');
+    this.#returns = hasReturns(view);
+    const ends =
+      this.#setup.form === 'sse'
+        ? sseEnds(view, this.#returns)
+        : this.#setup.form === 'json'
+          ? undefined
+          : arrayEnds(view);
+    const out: string[] = [];
+    /** Start of the events that leave as they are. */
+    let clean = 0;
+    for (let from = 0; from < view.length;) {
+      const alike = this.#frame?.match(view, from);
+      const to = alike?.to ?? ends?.(from) ?? view.length;
+      const event = alike ? this.#readAlike(view, { ...alike, from, now }) : this.#read(view, { from, to, now });
+      if (event || this.#waiting.length > 0) {
+        if (clean < from) out.push(view.slice(clean, from));
+        clean = to;
+        this.#wait(event ?? new PendingEvent(view.slice(from, to), now));
+        this.#leave(out);
+      }
+      from = to;
+    }
+    if (clean === 0 && view.length > 0) return bytes;
+    if (clean < view.length) out.push(view.slice(clean));
+    return joined(out);
+  }
+
+  /** The reply has ended: all texts are decided. */
+  end(): Buffer | undefined {
+    this.#endChannels(() => true);
+    return this.#decided();
+  }
+
+  /** What waits leaves as it is. */
+  release(): Buffer | undefined {
+    for (const channel of this.#channels.values()) channel.release();
+    return this.#decided();
+  }
+
+  #decided(): Buffer | undefined {
+    const out: string[] = [];
+    this.#leave(out);
+    return joined(out);
+  }
+
+  #wait(event: PendingEvent): void {
+    this.#waiting.push(event);
+    this.#waitingBytes += event.view.length;
+  }
+
+  #leave(out: string[]): void {
+    let count = 0;
+    for (const event of this.#waiting) {
+      if (event.open > 0) break;
+      count += 1;
+      this.#waitingBytes -= event.view.length;
+      out.push(event.written((answer) => this.#changed.has(answer), this.#lost));
+    }
+    if (count > 0) this.#waiting = this.#waiting.slice(count);
+  }
+
+  readonly #lost = (json: string): void => {
+    if (json !== '[]' && json !== '{}') this.#setup.onLost?.(json.includes('"logprob') ? 'logprobs' : 'citations');
+  };
+
+  /** Reads an event. Undefined: nothing in it changes or waits. */
+  #read(view: string, of: EventPlace): PendingEvent | undefined {
+    this.#frame = undefined;
+    const { text, from, to, data } = this.#dataIn(view, of.from, of.to);
+    if (data < 0) return undefined;
+    if (text.startsWith('[DONE]', data)) {
+      this.#endChannels(() => true);
+      return undefined;
+    }
+    const root = this.#finder.find(text, data);
+    const { found: all } = this.#finder;
+    this.#end(this.#reader.begins?.(root), true);
+    const event = new EventReader(text, { from, to, now: of.now });
+    for (const found of all) {
+      if (found.node.leaf === undefined) continue;
+      const taken = this.#take(found, root, event);
+      if (taken && all.length === 1 && text === view) this.#frame = new EventFrame(event, found, taken);
+    }
+    this.#end(this.#reader.ends(root));
+    for (const found of all) {
+      const { follows } = found.node;
+      const answer = found.place.choice;
+      if (follows === undefined || (!event.pending && this.#waiting.length === 0 && !this.#changed.has(answer)))
+        continue;
+      event.toWait().followers.push({ from: found.from - from, to: found.to - from, with: follows, answer });
+    }
+    return event.pending;
+  }
+
+  /** An event that differs from the last one in its text alone. */
+  #readAlike(view: string, of: EventPlace & AlikeText): PendingEvent | undefined {
+    const { channel } = of;
+    if (!channel.open) return undefined;
+    const event = new EventReader(view, of);
+    const text = decoded(view, of.text.from, of.text.to, false);
+    channel.take(text, false, () => event.slot(of.text, false));
+    this.#noteChange(channel);
+    return event.pending;
+  }
+
+  /** The event's text, and the index of its JSON; -1 for an event without. */
+  #dataIn(view: string, from: number, to: number): EventText {
+    if (this.#setup.form === 'sse') return dataOf(view, { from, to, returns: this.#returns });
+    const data = this.#setup.form === 'json' ? skipMark(view) : objectAt(view, from, to);
+    return { text: view, from, to, data };
+  }
+
+  /** Returns the channel of a piece of a text. */
+  #take(found: Found, root: Place, event: EventReader): ChannelText | undefined {
+    const located = this.#reader.locate(found, root);
+    if (!located) return undefined;
+    const channel = this.#channelOf(located);
+    const isPiece = located.as === 'piece';
+    if (!channel.open) return isPiece ? channel : undefined;
+    const isJson = found.node.json === true;
+    const text = decoded(event.text, found.from, found.to, isJson);
+    if (text !== '' && isPiece && this.#setup.layout.rests) this.#rest(located);
+    if (located.as === 'repeat') this.#takeAgain(channel, text, () => event.slot(found, isJson));
+    else channel.take(text, located.as === 'whole', () => event.slot(found, isJson));
+    this.#noteChange(channel);
+    return isPiece ? channel : undefined;
+  }
+
+  /** The start of an item repeats a text that it does not have yet: nothing. */
+  #takeAgain(channel: ChannelText, text: string, slotOf: () => TextSlot): void {
+    if (text === '') return;
+    channel.end();
+    const again = channel.again(text);
+    if (again !== text) Object.assign(slotOf(), { text: again, changed: true });
+  }
+
+  /** A text of another kind begins, or the next call: what the texts before it kept is decided. */
+  #rest({ answer, kind, block }: LocatedText): void {
+    const run = kind === 'tool_arguments' ? `${kind} ${block}` : kind;
+    const before = this.#runs.get(answer);
+    if (before === run) return;
+    this.#runs.set(answer, run);
+    if (before === undefined) return;
+    for (const channel of this.#channels.values()) {
+      if (channel.channel.answer !== answer) continue;
+      channel.rest();
+      this.#noteChange(channel);
+    }
+  }
+
+  #channelOf({ key, kind, answer, block, as }: LocatedText): ChannelText {
+    const known = as === 'whole' ? undefined : this.#channels.get(key);
+    if (known) return known;
+    const { open, signed, layout } = this.#setup;
+    const of = { kind, answer, block, signed: signed && kind === 'thinking' };
+    // Whether anybody reads the channel is asked once; each text of it has a transform of its own.
+    let first = open(of);
+    const wanted = first !== undefined;
+    const next = () => {
+      const transform = first ?? open(of);
+      first = undefined;
+      return transform ?? ((piece: string) => piece);
+    };
+    const channel = new ChannelText(of, wanted ? next : undefined, layout.repeats);
+    if (as !== 'whole') this.#channels.set(key, channel);
+    return channel;
+  }
+
+  /** Ends texts. @param anew others of their numbers follow */
+  #end(which: ReturnType<LayoutReader['ends']>, anew = false): void {
+    if (!which) return;
+    const isEnded = ({ block }: TextChannel): boolean => which === 'all' || which.block === block;
+    this.#endChannels(isEnded);
+    if (!anew) return;
+    for (const [key, { channel }] of this.#channels) if (isEnded(channel)) this.#channels.delete(key);
+  }
+
+  #endChannels(isEnded: (channel: TextChannel) => boolean): void {
+    for (const channel of this.#channels.values()) {
+      if (!isEnded(channel.channel)) continue;
+      channel.end();
+      this.#noteChange(channel);
+    }
+  }
+
+  #noteChange(channel: ChannelText): void {
+    if (!channel.changed || channel.counted) return;
+    channel.counted = true;
+    this.changes += 1;
+    this.#changed.add(channel.channel.answer);
+  }
+}
+
+interface EventText {
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+  readonly data: number;
+}
+
+interface EventPlace {
+  readonly from: number;
+  readonly to: number;
+  readonly now: number;
+}
+
+const joined = (out: readonly string[]): Buffer | undefined =>
+  out.length === 0 ? undefined : Buffer.from(out.join(''), 'latin1');
+
+function sseEnds(view: string, returns: boolean): (from: number) => number {
+  return (from) => eventEnd(view, from, returns);
+}
+
+/** An event of a JSON array is its object with what stands before it. */
+function arrayEnds(view: string): (from: number) => number {
+  return (from) => {
+    const at = objectAt(view, from, view.length);
+    return at < 0 ? view.length : afterValue(view, at);
+  };
+}
+
+function objectAt(view: string, from: number, to: number): number {
+  let at = from;
+  for (let code = view.charCodeAt(at); at < to && (isSpace(code) || isFrame(code)); code = view.charCodeAt(at)) at += 1;
+  if (at >= to) return -1;
+  if (view.charCodeAt(at) !== OPEN_OBJECT) throw new ReplyFault('the reply is no list of events');
+  return at;
+}
+
+const isFrame = (code: number): boolean => code === COMMA || code === OPEN_ARRAY || code === CLOSE_ARRAY;
+
+/** Index of the document, behind white space and a byte order mark. */
+function skipMark(view: string): number {
+  let at = view.startsWith('\u00ef\u00bb\u00bf') ? 3 : 0;
+  while (isSpace(view.charCodeAt(at))) at += 1;
+  return at;
+}

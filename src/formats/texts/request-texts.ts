@@ -1,0 +1,203 @@
+import type { FormatName, JsonObject } from '../conversation.ts';
+import { isObject, listOf, objectOf, stringOf } from '../json/object.ts';
+
+/** Who wrote a text of a request. tool: the result of a call. */
+export type TextRole = 'system' | 'user' | 'assistant' | 'tool';
+
+export type RequestTextKind = 'text' | 'thinking' | 'refusal' | 'tool_arguments' | 'tool_result' | 'file_name';
+
+/** A text of a request and its path in the body. */
+export interface RequestText {
+  readonly role: TextRole;
+  readonly kind: RequestTextKind;
+  readonly path: readonly string[];
+  readonly text: string;
+  /** The value is an object: the text is its JSON. */
+  readonly json: boolean;
+  /** A signature covers it: it cannot be changed. */
+  readonly signed: boolean;
+}
+
+/** Content of a request that has no text: it is named and not given. */
+export interface RequestMedia {
+  readonly role: TextRole;
+  /** The type of the part, as the client's API calls it: `image_url`, `inlineData`. */
+  readonly type: string;
+  readonly path: readonly string[];
+}
+
+export interface RequestTexts {
+  readonly texts: readonly RequestText[];
+  readonly media: readonly RequestMedia[];
+}
+
+type Path = readonly string[];
+type By = readonly [role: TextRole, kind: RequestTextKind, signed?: boolean];
+
+/** Collects texts in the order of the body. */
+class Collector implements RequestTexts {
+  readonly texts: RequestText[] = [];
+  readonly media: RequestMedia[] = [];
+
+  add([role, kind, signed = false]: By, path: Path, value: unknown): void {
+    if (typeof value === 'string') this.texts.push({ role, kind, path, text: value, json: false, signed });
+    else if (isObject(value)) this.texts.push({ role, kind, path, text: JSON.stringify(value), json: true, signed });
+  }
+
+  /** A text, or a list of texts and parts. */
+  content(role: TextRole, path: Path, value: unknown, kind: RequestTextKind = 'text'): void {
+    if (typeof value === 'string') return this.add([role, kind], path, value);
+    for (const [index, item] of (listOf(value) ?? []).entries()) {
+      const at = [...path, String(index)];
+      if (typeof item === 'string') this.add([role, kind], at, item);
+      else if (isObject(item)) this.#part({ role, path: at, kind }, item);
+    }
+  }
+
+  /** A part of chat, Messages or Responses: their names do not contradict each other. */
+  #part({ role, path, kind }: { role: TextRole; path: Path; kind: RequestTextKind }, part: JsonObject): void {
+    const type = stringOf(part.type) ?? 'text';
+    const inner = (key: string): Path => [...path, key];
+    if (type === 'thinking')
+      return this.add([role, 'thinking', Boolean(part.signature)], inner('thinking'), part.thinking);
+    if (type === 'tool_use' || type === 'server_tool_use' || type === 'mcp_tool_use')
+      return this.add(['assistant', 'tool_arguments'], inner('input'), part.input);
+    if (type.endsWith('tool_result')) return this.content('tool', inner('content'), part.content, 'tool_result');
+    if (type === 'refusal') return this.add([role, 'refusal'], inner('refusal'), part.refusal);
+    for (const key of ['title', 'context', 'filename'])
+      this.add([role, key === 'context' ? kind : 'file_name'], inner(key), stringOf(part[key]));
+    const file = objectOf(part.file);
+    if (file) this.add([role, 'file_name'], [...path, 'file', 'filename'], stringOf(file.filename));
+    const source = objectOf(part.source);
+    if (source?.type === 'text') this.add([role, kind], [...path, 'source', 'data'], stringOf(source.data));
+    else if (source?.type === 'content') this.content(role, [...path, 'source', 'content'], source.content, kind);
+    else if (typeof part.text === 'string') this.add([role, kind], inner('text'), part.text);
+    else if (Array.isArray(part.content)) this.content(role, inner('content'), part.content, kind);
+    else if (!WITHOUT_MEDIA.has(type)) this.media.push({ role, type, path });
+  }
+
+  /** Members of an object that are texts, if they are there. */
+  fields(role: TextRole, path: Path, object: JsonObject, keys: readonly string[]): void {
+    for (const key of keys) this.content(role, [...path, key], object[key]);
+  }
+}
+
+const WITHOUT_MEDIA: ReadonlySet<string> = new Set(['redacted_thinking', 'cache_point']);
+
+const ROLES: Readonly<Partial<Record<string, TextRole>>> = {
+  system: 'system',
+  developer: 'system',
+  assistant: 'assistant',
+  model: 'assistant',
+  tool: 'tool',
+  function: 'tool',
+};
+
+const roleOf = (role: unknown): TextRole => (typeof role === 'string' && ROLES[role]) || 'user';
+
+function* objectsIn(value: unknown, path: Path): Iterable<readonly [JsonObject, Path]> {
+  for (const [index, item] of (listOf(value) ?? []).entries())
+    if (isObject(item)) yield [item, [...path, String(index)]];
+}
+
+/** `messages` of chat and of Messages, with the calls of chat. */
+function ofMessages(to: Collector, body: JsonObject): void {
+  to.content('system', ['system'], body.system);
+  for (const [message, path] of objectsIn(body.messages, ['messages'])) {
+    const role = roleOf(message.role);
+    to.content(role, [...path, 'content'], message.content, role === 'tool' ? 'tool_result' : 'text');
+    for (const key of ['reasoning_content', 'reasoning'])
+      to.add([role, 'thinking'], [...path, key], stringOf(message[key]));
+    to.add([role, 'refusal'], [...path, 'refusal'], stringOf(message.refusal));
+    ofCall(to, [...path, 'function_call'], message.function_call);
+    for (const [call, at] of objectsIn(message.tool_calls, [...path, 'tool_calls'])) {
+      ofCall(to, [...at, 'function'], call.function);
+      ofCall(to, [...at, 'custom'], call.custom);
+    }
+    to.content(role, [...path, 'content_blocks'], message.content_blocks);
+  }
+  to.content('user', ['prediction', 'content'], objectOf(body.prediction)?.content);
+}
+
+function ofCall(to: Collector, path: Path, call: unknown): void {
+  const { arguments: given, input } = objectOf(call) ?? {};
+  to.add(['assistant', 'tool_arguments'], [...path, 'arguments'], stringOf(given));
+  to.add(['assistant', 'tool_arguments'], [...path, 'input'], stringOf(input));
+}
+
+function ofResponses(to: Collector, body: JsonObject): void {
+  to.add(['system', 'text'], ['instructions'], stringOf(body.instructions));
+  to.add(['user', 'text'], ['input'], stringOf(body.input));
+  for (const [item, path] of objectsIn(body.input, ['input'])) {
+    const type = stringOf(item.type) ?? 'message';
+    ofCall(to, path, item);
+    if (type === 'reasoning') {
+      for (const key of ['summary', 'content']) to.content('assistant', [...path, key], item[key], 'thinking');
+    } else if (type.endsWith('_output')) to.content('tool', [...path, 'output'], item.output, 'tool_result');
+    else to.content(roleOf(item.role), [...path, 'content'], item.content);
+  }
+  const variables = objectOf(objectOf(body.prompt)?.variables) ?? {};
+  for (const [name, value] of Object.entries(variables))
+    to.content('user', ['prompt', 'variables', name], typeof value === 'string' ? value : [value]);
+}
+
+/** Google takes each name in two spellings. */
+function member(object: JsonObject, ...names: readonly string[]): readonly [unknown, string] {
+  const name = names.find((one) => object[one] !== undefined) ?? '';
+  return [object[name], name];
+}
+
+function ofContent(to: Collector, path: Path, value: unknown, role?: TextRole): void {
+  const content = objectOf(value);
+  if (!content) return;
+  for (const [part, at] of objectsIn(content.parts, [...path, 'parts'])) {
+    const by = role ?? roleOf(content.role);
+    const [call, callName] = member(part, 'functionCall', 'function_call');
+    const [result, resultName] = member(part, 'functionResponse', 'function_response');
+    if (isObject(call)) to.add(['assistant', 'tool_arguments'], [...at, callName, 'args'], call.args);
+    else if (isObject(result)) to.add(['tool', 'tool_result'], [...at, resultName, 'response'], result.response);
+    else if (typeof part.text === 'string')
+      to.add([by, part.thought === true ? 'thinking' : 'text'], [...at, 'text'], part.text);
+    else ofFile(to, at, { part, role: by });
+  }
+}
+
+function ofFile(to: Collector, at: Path, { part, role }: { readonly part: JsonObject; readonly role: TextRole }): void {
+  const [data, name] = member(part, 'inlineData', 'inline_data', 'fileData', 'file_data');
+  if (!isObject(data)) return;
+  const [shown, key] = member(data, 'displayName', 'display_name');
+  to.add([role, 'file_name'], [...at, name, key], stringOf(shown));
+  to.media.push({ role, type: name, path: at });
+}
+
+function ofGemini(to: Collector, body: JsonObject, path: Path = []): void {
+  for (const name of ['systemInstruction', 'system_instruction']) ofContent(to, [...path, name], body[name], 'system');
+  // One content may stand for a list of one.
+  if (isObject(body.contents)) ofContent(to, [...path, 'contents'], body.contents);
+  for (const [content, at] of objectsIn(body.contents, [...path, 'contents'])) ofContent(to, at, content);
+  ofContent(to, [...path, 'content'], body.content);
+  for (const [request, at] of objectsIn(body.requests, [...path, 'requests']))
+    ofContent(to, [...at, 'content'], request.content);
+  for (const [instance, at] of objectsIn(body.instances, [...path, 'instances']))
+    to.fields('user', at, instance, ['prompt', 'content']);
+  const [nested, name] = member(body, 'generateContentRequest', 'generate_content_request');
+  if (isObject(nested) && path.length === 0) ofGemini(to, nested, [name]);
+}
+
+/** Tasks without a conversation, which all have OpenAI's names: `prompt`, `input`. */
+const FIELDS = ['prompt', 'suffix', 'input', 'instructions'];
+
+/**
+ * The texts of a request of a client's API, and what of it has none. Reads the body as it is: what is not as the API
+ * says is left out, because the schema of the operation refuses it.
+ */
+export function requestTexts(format: FormatName, body: JsonObject): RequestTexts {
+  const to = new Collector();
+  if (format === 'gemini') ofGemini(to, body);
+  else if (format === 'openai-responses') ofResponses(to, body);
+  else {
+    ofMessages(to, body);
+    if (format === 'openai-chat') to.fields('user', [], body, FIELDS);
+  }
+  return to;
+}
