@@ -34,8 +34,8 @@ describe('the kinds of failure', () => {
     const ofUpstream = without.filter((code) =>
       /^(?:upstream_|timeout|stream_|connection_|tls_|credentials_|rate_|reply_)/.test(code),
     );
-    // Not failures of the target: the request came without the needed token; the request's own time is over.
-    expect(ofUpstream).toEqual(['upstream_credentials_required', 'timeout_request']);
+    // Not failures of the target: the request came without the needed token, its own time is over, or a plugin held the reply back.
+    expect(ofUpstream).toEqual(['upstream_credentials_required', 'timeout_request', 'reply_withheld']);
     expect(failureKinds(new GatewayError('overloaded', 'x'))).toEqual([]);
     expect(failureKinds(new GatewayError('unsupported_task', 'x'))).toEqual(['unsupported']);
     expect(failureKinds(new TypeError('x'))).toEqual([]);
