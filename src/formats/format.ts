@@ -8,6 +8,8 @@ import type { Steps } from './steps.ts';
 import type { BodyEdit, BodyView, Cleaning, SearchableBody } from './body-view.ts';
 import type { ClientError, ErrorReply } from './client-error.ts';
 import type { RequestTarget } from './request-target.ts';
+import type { ReplyLayout } from './texts/layout.ts';
+import type { ReadRequestTexts } from './texts/request-texts.ts';
 
 export interface EncodedRequest {
   readonly body: JsonObject;
@@ -208,6 +210,12 @@ interface SignatureSupport {
   remove(body: BodyView, target: Pick<RequestTarget, 'model'>): Cleaning | undefined;
 }
 
+/** Where bodies have the texts that plugins read and change. */
+interface TextPlaces {
+  readonly reply: ReplyLayout;
+  readonly request: ReadRequestTexts;
+}
+
 /** Requests and replies that keep the caller's bytes, because both sides have this format. */
 export interface PassThroughSupport {
   /** True for a body with fields that the target refuses and its family's other models take: it is written anew. */
@@ -246,7 +254,7 @@ export const FORMAT_DEFAULTS: Pick<Format, 'requestHeaders' | 'clientPaths' | 't
 
 /**
  * One API format, both ways. Pure: no I/O, no clock, no configuration. The core is required, and FORMAT_DEFAULTS fills
- * some of it. The four groups at the end are optional.
+ * some of it. The groups at the end are optional.
  */
 export interface Format {
   readonly name: FormatName;
@@ -305,6 +313,8 @@ export interface Format {
 
   /** Undefined: bodies name no media by an address. */
   readonly media?: MediaSupport;
+  /** Undefined: plugins see no text of this format. */
+  readonly texts?: TextPlaces;
   /** Undefined: thoughts have no signatures. */
   readonly signatures?: SignatureSupport;
   /** Undefined: no route of this format counts tokens. */

@@ -56,10 +56,10 @@ export interface RequestView {
   readonly media: readonly { readonly role: TextRole; readonly type: string; readonly place: string }[];
 }
 
-/** The part of a request or a reply that hooks cannot read. form: a form with a file. bytes: sound or a file. size: a body beyond `limits.reply`. */
+/** The part of a request or a reply that hooks cannot read. form: a form with a file. bytes: sound or a file. size: a body beyond `limits.reply`. format: an API whose texts are not known. */
 export interface Unseen {
   readonly on: 'request' | 'reply';
-  readonly why: 'form' | 'bytes' | 'size';
+  readonly why: 'form' | 'bytes' | 'size' | 'format';
 }
 
 /** The finished request. */

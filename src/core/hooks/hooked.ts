@@ -1,8 +1,7 @@
 import type { Clock } from '../../plugin/clock.ts';
 import { UpstreamError, GatewayError } from '../../plugin/errors.ts';
-import type { EndRecord, PluginHooks } from '../../plugin/hooks.ts';
+import type { EndRecord, PluginHooks, Unseen } from '../../plugin/hooks.ts';
 import type { Reply, Source } from '../../plugin/reply.ts';
-import { replyLayouts } from '../../formats/texts/index.ts';
 import type { ReplyLayout } from '../../formats/texts/layout.ts';
 import { ReplyTexts } from '../../formats/texts/reply-texts.ts';
 import type { ClientContext } from '../../formats/format.ts';
@@ -57,8 +56,8 @@ interface HookSetup {
 /** Tasks whose replies have texts. */
 const WITH_TEXTS: ReadonlySet<string> = new Set(['generate', 'completions']);
 
-const layoutOf = (operation: Operation | undefined): ReplyLayout | undefined =>
-  operation && WITH_TEXTS.has(operation.task ?? '') ? replyLayouts[operation.format.name] : undefined;
+const hasTexts = (operation: Operation | undefined): operation is Operation =>
+  operation !== undefined && WITH_TEXTS.has(operation.task ?? '');
 
 /** The hooks of one plugin at work on one request, or on one attempt. */
 class HookRun {
@@ -89,11 +88,13 @@ class HookRun {
   async readRequest(): Promise<void> {
     const { hooks, reads, tools } = this.#setup;
     const { request, operation } = this.#ctx.exchange;
-    if (request.form) hooks.unseen?.({ on: 'request', why: 'form' }, this.#ctx);
+    if (request.form) this.#unseen('form', 'request');
     const body = this.#body;
     if (!body || !operation) return;
     const plugin = { name: tools.instance, mayChange: reads.request === 'texts' };
-    const view = new ConversationView(body, operation.format.name, plugin);
+    const { texts } = operation.format;
+    if (!texts) return this.#unseen('format', 'request');
+    const view = new ConversationView(body, texts.request, plugin);
     await hooks.request?.(view, this.#ctx);
     const { edits } = view;
     if (edits.length === 0) return;
@@ -134,9 +135,11 @@ class HookRun {
     const { reply } = attempt ?? exchange;
     // An error has been read as one.
     if (!reply || reply.status >= 400) return;
-    const layout = layoutOf(exchange.operation);
+    const { operation } = exchange;
     if (reply.form === 'bytes') return this.#unseen('bytes');
-    if (!layout) return;
+    if (!hasTexts(operation)) return;
+    const layout = operation.format.texts?.reply;
+    if (!layout) return this.#unseen('format');
     try {
       await this.#read(reply, layout, reply.form);
     } catch (thrown) {
@@ -263,8 +266,8 @@ class HookRun {
     }
   }
 
-  #unseen(why: 'bytes' | 'size'): void {
-    this.#setup.hooks.unseen?.({ on: 'reply', why }, this.#ctx);
+  #unseen(why: Unseen['why'], on: Unseen['on'] = 'reply'): void {
+    this.#setup.hooks.unseen?.({ on, why }, this.#ctx);
   }
 }
 

@@ -1,6 +1,5 @@
-import type { FormatName } from '../../formats/conversation.ts';
 import { isObject } from '../../formats/json/object.ts';
-import { requestTexts, type RequestText, type RequestTexts } from '../../formats/texts/request-texts.ts';
+import type { ReadRequestTexts, RequestText, RequestTexts } from '../../formats/texts/request-texts.ts';
 import type { RequestTextView, RequestView } from '../../plugin/hooks.ts';
 import type { Edit } from '../../plugin/request.ts';
 import type { RequestBody } from '../kernel/index.ts';
@@ -15,8 +14,12 @@ export class ConversationView implements RequestView {
   readonly #mayChange: boolean;
   readonly #edits = new Map<RequestText, Edit>();
 
-  constructor(body: RequestBody, format: FormatName, plugin: { readonly name: string; readonly mayChange: boolean }) {
-    this.#found = requestTexts(format, body.json());
+  constructor(
+    body: RequestBody,
+    read: ReadRequestTexts,
+    plugin: { readonly name: string; readonly mayChange: boolean },
+  ) {
+    this.#found = read(body.json());
     this.#source = `plugin ${plugin.name}`;
     this.#mayChange = plugin.mayChange;
   }

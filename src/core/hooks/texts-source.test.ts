@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { replyLayouts } from '../../formats/texts/index.ts';
+import { openaiChat } from '../../formats/openai-chat/index.ts';
 import { ReplyTexts } from '../../formats/texts/reply-texts.ts';
 import { GatewayError, UpstreamError } from '../../plugin/errors.ts';
 import type { TextHold } from '../../plugin/hooks.ts';
@@ -19,7 +19,7 @@ function start(
 ) {
   const clock = createFakeClock();
   const upstream = createSource();
-  const texts = new ReplyTexts({ layout: replyLayouts['openai-chat'], form: 'sse', open: transform, signed: false });
+  const texts = new ReplyTexts({ layout: openaiChat.texts.reply, form: 'sse', open: transform, signed: false });
   const setup = { plugin: 'mask', clock, hold: { ...HOLD, ...hold }, onFail: (error: GatewayError) => error };
   const source = new TextsSource(upstream, texts, setup);
   const client = { text: '', ended: false, error: undefined as GatewayError | undefined };

@@ -12,6 +12,8 @@ import { mediaByUrl, remoteMedia, storedMedia } from './remote-media.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
 import { misfits } from './misfits.ts';
 import { toPortable } from './portable.ts';
+import { messagesLayout } from '../texts/messages-layout.ts';
+import { messagesTexts } from '../texts/request-texts.ts';
 
 /**
  * Anthropic's Messages API (docs/protocols/anthropic-messages.md#request-fields), spoken by Anthropic itself and by Claude on Vertex AI.
@@ -51,4 +53,5 @@ export const anthropicMessages = {
   signatures: { remove: withoutSignatures },
   counting,
   passThrough: { misfits, clean, edits: passThroughEdits, open: passThrough, streamsAsJson: false },
+  texts: { reply: messagesLayout, request: messagesTexts },
 } satisfies Format;

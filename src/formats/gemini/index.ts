@@ -12,6 +12,8 @@ import { arrayPassThrough, passThrough, passThroughEdits } from './pass-through.
 import { encodeArrayError, encodeFirstError } from './json-array.ts';
 import { remoteMedia, storedMedia } from './file-data.ts';
 import { withoutSignatures } from './without-signatures.ts';
+import { geminiLayout } from '../texts/gemini-layout.ts';
+import { geminiTexts } from '../texts/request-texts.ts';
 
 /** Google's generateContent, on Vertex AI and on the Gemini Developer API (docs/protocols/gemini.md#request-body). */
 export const gemini = {
@@ -36,6 +38,7 @@ export const gemini = {
   signatures: { remove: withoutSignatures },
   counting,
   passThrough: { misfits: () => false, clean, edits: passThroughEdits, open: passThrough, streamsAsJson: true },
+  texts: { reply: geminiLayout, request: geminiTexts },
 } satisfies Format;
 
 /** The same API for clients that did not ask for `alt=sse`: they get a stream as one JSON array. */

@@ -12,6 +12,8 @@ import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
 import { mediaByUrl, remoteMedia, storedMedia } from './remote-media.ts';
 import { withoutSignatures } from './without-signatures.ts';
+import { chatLayout } from '../texts/chat-layout.ts';
+import { chatTexts } from '../texts/request-texts.ts';
 
 /** OpenAI's chat completions API (docs/protocols/openai-chat.md), for clients and for compatible upstreams. */
 export const openaiChat = {
@@ -37,4 +39,5 @@ export const openaiChat = {
   signatures: { remove: withoutSignatures },
   counting,
   passThrough: { misfits: () => false, clean, edits: passThroughEdits, open: passThrough, streamsAsJson: false },
+  texts: { reply: chatLayout, request: chatTexts },
 } satisfies Format;

@@ -14,6 +14,8 @@ import { passThrough, passThroughEdits } from './pass-through.ts';
 import { keepAlive } from './response-events.ts';
 import { toPortable } from './portable.ts';
 import { remoteMedia, storedMedia } from './remote-media.ts';
+import { responsesLayout } from '../texts/responses-layout.ts';
+import { responsesTexts } from '../texts/request-texts.ts';
 
 /** OpenAI's Responses API (docs/protocols/openai-responses.md), for clients and for upstreams. */
 export const openaiResponses = {
@@ -41,6 +43,7 @@ export const openaiResponses = {
   signatures: { remove: withoutSignatures },
   counting,
   passThrough: { misfits: () => false, clean, edits: passThroughEdits, open: passThrough, streamsAsJson: false },
+  texts: { reply: responsesLayout, request: responsesTexts },
 } satisfies Format;
 
 /** The same for `POST /v1/responses/compact`. */

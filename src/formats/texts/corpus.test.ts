@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '../conversation.ts';
-import { replyLayouts } from './index.ts';
+import { formats } from '../index.ts';
 import { ReplyTexts, type TextForm } from './reply-texts.ts';
 
 /** Recorded traffic is beside the checkout and never part of it. Without it these tests are skipped. */
@@ -60,7 +60,7 @@ describe.skipIf(!hasCorpus)('recorded replies', () => {
             onText();
             return final ? change(text) : { text: '', keep: text.length };
           };
-          const texts = new ReplyTexts({ layout: replyLayouts[format], form, open, signed: false });
+          const texts = new ReplyTexts({ layout: formats[format].texts!.reply, form, open, signed: false });
           const first = texts.push(whole);
           return Buffer.concat([first ?? Buffer.alloc(0), texts.end() ?? Buffer.alloc(0)]).toString();
         };

@@ -6,7 +6,6 @@ import type { GenerationEvent } from '../events.ts';
 import { formats } from '../index.ts';
 import { parseReplyText } from '../json/rounding.ts';
 import type { TextKind, TextTransform } from './channels.ts';
-import { replyLayouts } from './index.ts';
 import { ReplyTexts, type TextForm } from './reply-texts.ts';
 
 const NAMES = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const;
@@ -91,7 +90,7 @@ interface Read {
 function run(name: Name, stream: Buffer, of: Read = {}): Buffer[] {
   const { kinds = ['text', 'thinking', 'tool_arguments'], transform = transforms['with a class']!, form = 'sse' } = of;
   const open = ({ kind }: { kind: TextKind }) => (kinds.includes(kind) ? transform() : undefined);
-  const texts = new ReplyTexts({ layout: replyLayouts[name], form, open, signed: false });
+  const texts = new ReplyTexts({ layout: formats[name].texts!.reply, form, open, signed: false });
   const events = eachEvent(stream, form);
   const { together = 1 } = of;
   const out: Buffer[] = [];
@@ -226,7 +225,7 @@ describe.each(['openai-chat', 'gemini'] as const)('a text of %s that another one
   it('ends the reply where one does', () => {
     const events = eachEvent(interrupted('x a', '@b'), 'sse');
     const texts = new ReplyTexts({
-      layout: replyLayouts[name],
+      layout: formats[name].texts!.reply,
       form: 'sse',
       open: transforms['with a class']!,
       signed: false,
@@ -282,7 +281,7 @@ describe('thinking that is signed', () => {
   it('is not changed', () => {
     const delta = { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'a@b ' } };
     const setup = {
-      layout: replyLayouts['anthropic-messages'],
+      layout: formats['anthropic-messages'].texts!.reply,
       form: 'sse',
       open: transforms['with a class']!,
       signed: true,

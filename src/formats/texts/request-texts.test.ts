@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { requestTexts } from './request-texts.ts';
+import type { FormatName, JsonObject } from '../conversation.ts';
+import { formats } from '../index.ts';
+
+const requestTexts = (format: FormatName, body: JsonObject) => formats[format].texts!.request(body);
 
 /** `role kind place: text` */
 const shown = (...of: Parameters<typeof requestTexts>): readonly string[] =>

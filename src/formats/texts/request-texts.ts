@@ -1,4 +1,4 @@
-import type { FormatName, JsonObject } from '../conversation.ts';
+import type { JsonObject } from '../conversation.ts';
 import { isObject, listOf, objectOf, stringOf } from '../json/object.ts';
 
 /** Who wrote a text of a request. tool: the result of a call. */
@@ -191,13 +191,20 @@ const FIELDS = ['prompt', 'suffix', 'input', 'instructions'];
  * The texts of a request of a client's API, and what of it has none. Reads the body as it is: what is not as the API
  * says is left out, because the schema of the operation refuses it.
  */
-export function requestTexts(format: FormatName, body: JsonObject): RequestTexts {
-  const to = new Collector();
-  if (format === 'gemini') ofGemini(to, body);
-  else if (format === 'openai-responses') ofResponses(to, body);
-  else {
-    ofMessages(to, body);
-    if (format === 'openai-chat') to.fields('user', [], body, FIELDS);
-  }
-  return to;
-}
+export type ReadRequestTexts = (body: JsonObject) => RequestTexts;
+
+const reading =
+  (read: (to: Collector, body: JsonObject) => void): ReadRequestTexts =>
+  (body) => {
+    const to = new Collector();
+    read(to, body);
+    return to;
+  };
+
+export const messagesTexts = reading(ofMessages);
+export const responsesTexts = reading(ofResponses);
+export const geminiTexts = reading((to, body) => ofGemini(to, body));
+export const chatTexts = reading((to, body) => {
+  ofMessages(to, body);
+  to.fields('user', [], body, FIELDS);
+});
