@@ -228,7 +228,7 @@ describe('the admin listener', () => {
 
   it.each([
     '?limit=0',
-    '?limit=201',
+    '?limit=1001',
     '?status=42',
     '?status=6xx',
     '?error=bussy',
