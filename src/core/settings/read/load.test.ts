@@ -141,12 +141,14 @@ test('the hash changes with values, not with comments or secrets', async () => {
   const hash = async (files: Record<string, string>, env: Record<string, string> = ENV) =>
     (await settingsOf(files, { env })).hash;
   const base = await hash(FILES);
-  const stateful = (dir: string) =>
+  // Gateways on one machine have folders and ports of their own.
+  const stateful = (dir: string, port: number, host = '127.0.0.1') =>
     hash({
       ...FILES,
-      'c/server.yaml': `state: { store: { type: sqlite, dir: /s }, dir: ${dir} }\ndefault_config: prod\n`,
+      'c/server.yaml': `state: { store: { type: sqlite, dir: /s }, dir: ${dir} }\nlisten: { host: ${host}, port: ${port} }\n`,
     });
-  expect(await stateful('/a')).toBe(await stateful('/b'));
+  expect(await stateful('/a', 8001)).toBe(await stateful('/b', 8002));
+  expect(await stateful('/a', 8001, '127.0.0.2')).not.toBe(await stateful('/a', 8001));
   expect(await hash({ ...FILES, 'c/server.yaml': '# a comment\ndefault_config: prod\n' })).toBe(base);
   expect(await hash(FILES, { ANTHROPIC: 'another' })).toBe(base);
   expect(await hash({ ...FILES, 'c/gateway/prod.yaml': 'name: Other\n' })).not.toBe(base);

@@ -306,11 +306,17 @@ function hashOf(read: readonly ReadFile[], extra: readonly unknown[], tls: TlsFi
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Without what differs between gateways with the same settings: the folder of each. */
+/** Without what differs between gateways with the same settings: the folder of each, and their ports on one machine. */
 function withoutOwn(server: unknown): unknown {
   if (!isObject(server) || !isObject(server['state']) || !('dir' in server['state'])) return server;
-  const { dir: _, ...state } = server['state'];
-  return { ...server, state };
+  const listeners = ['listen', 'status', 'admin'].map((name) => [name, without(server[name], 'port')] as const);
+  return { ...server, ...Object.fromEntries(listeners), state: without(server['state'], 'dir') };
+}
+
+function without(value: unknown, name: string): unknown {
+  if (!isObject(value)) return value;
+  const { [name]: _, ...rest } = value;
+  return rest;
 }
 
 /** catalog.yaml as it was validated, in which entries may lack their slug. */
