@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { KEYS } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
 import { SQLITE } from '../../src/addons/budgets/store/sqlite/driver.ts';
 import { openSqliteStore } from '../../src/addons/budgets/store/sqlite/state-store.ts';
 import { systemClock } from '../../src/core/kernel/system-clock.ts';
-import { addStoreDrivers } from '../../src/core/ports/store-driver.ts';
+import { addStoreDrivers, type StoreDriver } from '../../src/core/ports/store-driver.ts';
 import type { StateStore } from '../../src/core/ports/store.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
 import type { Gateway } from '../../src/core/process/running-gateway.ts';
@@ -17,7 +17,7 @@ import { ADMIN_TOKEN, FILE_KEY, send, type Answer } from './kit.ts';
 /** The one store of both gateways. Neither of them closes it. */
 let store: StateStore;
 // In this file the type stands for a server of a database, which several gateways use at the same time.
-addStoreDrivers([
+const SHARED: readonly StoreDriver[] = [
   {
     ...SQLITE,
     use: 'shared',
@@ -29,7 +29,10 @@ addStoreDrivers([
       close: () => Promise.resolve(),
     }),
   },
-]);
+];
+// Other files have the same process.
+beforeAll(() => addStoreDrivers(SHARED));
+afterAll(() => addStoreDrivers([SQLITE]));
 
 const SECRET = 'sk-canary-of-two-gateways-0123456789';
 const ANY = { 'if-match': '*' };

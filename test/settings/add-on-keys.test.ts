@@ -84,7 +84,12 @@ function addedKeys(own: string, fragment: Fragment): readonly string[] {
         ? fresh(definition['properties'], known['properties']).flatMap((key) => users.map((user) => `${user}.${key}`))
         : [];
     });
-    return [...fresh(properties, base['properties']), ...inside].map((path) => `${file} ${path}`);
+    // A driver adds keys to the store of the state, which another add-on has.
+    const [state, known] = [definitions, base['definitions']].map((all) => Object(all).state);
+    const stores = [state, known].map((one) => one?.properties?.store?.properties);
+    const ofStore =
+      file === 'server' && state && !state.type ? fresh(stores[0], stores[1]).map((key) => `state.store.${key}`) : [];
+    return [...fresh(properties, base['properties']), ...inside, ...ofStore].map((path) => `${file} ${path}`);
   });
 }
 

@@ -75,6 +75,7 @@ const RULES: readonly Rule[] = [
   [(id) => !needsNoStore(id), 'no_store'],
   [(_, { body }) => body !== undefined, 'invalid_json', 'invalid_body', 'too_large', 'unsupported_media_type'],
   [(_, { changes }) => changes === true, 'precondition_required', 'precondition_failed'],
+  [(_, route) => isWrite(route), 'store_rolled_back'],
   [(id, route) => isWrite(route) && ofObjects(id), 'owned_by_files', 'not_owned'],
   [(_, route) => isRepeatable(route), 'invalid_header', 'idempotency_mismatch', 'replay_in_progress'],
   [(id) => ofObjects(id) && id.endsWith('.patch'), 'exists'],

@@ -123,14 +123,20 @@ export class Spool {
     try {
       if (!isDone) return;
       for (const segment of this.#segments.splice(0)) this.#remove(segment);
+      // A lock that is held may have a second file.
+      this.#release();
       rmSync(join(this.#folder, LOCK_FILE), { force: true });
       rmdirSync(this.#folder);
     } catch {
       // It was never made, or the next owner has removed it. A file that stays is read again, and the store ignores rows that it has.
     } finally {
-      this.#unlock?.();
-      this.#unlock = undefined;
+      this.#release();
     }
+  }
+
+  #release(): void {
+    this.#unlock?.();
+    this.#unlock = undefined;
   }
 
   #remove({ path, bytes }: SpoolSegment): void {
