@@ -80,7 +80,7 @@ export interface PluginDefinition<
    * reports it as skipped.
    */
   readonly pure?: boolean;
-  /** What the hooks of the plugin read. With it, `create` returns hooks. Levels `request` and `attempt` only. */
+  /** Texts and events that the hooks of the plugin read. With it, `create` returns hooks. Levels `request` and `attempt` only. */
   readonly reads?: PluginReads;
   /**
    * Describes the plugin's work on this request. Explain calls it after the middleware has returned. Must not change

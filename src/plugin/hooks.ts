@@ -11,7 +11,7 @@ import type { ReplyEnd } from './reply.ts';
  */
 export type ReadLevel = 'none' | 'observe' | 'texts' | 'events';
 
-/** What a plugin declares about its hooks. The gateway decides at load what a reply passes through. */
+/** The declaration of a plugin's hooks. The gateway decides at load what a reply passes through. */
 export interface PluginReads {
   /** Default: none. */
   readonly request?: Exclude<ReadLevel, 'events'>;

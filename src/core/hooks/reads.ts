@@ -2,7 +2,7 @@ import { TEXT_KINDS, type TextKind } from '../../formats/texts/channels.ts';
 import type { TextHold, PluginHooks, PluginReads, ReadLevel } from '../../plugin/hooks.ts';
 import type { Plugin } from '../kernel/index.ts';
 
-/** What a plugin declares, with its defaults. */
+/** The declaration of a plugin, with its defaults. */
 export interface Reads {
   readonly request: ReadLevel;
   readonly reply: ReadLevel;

@@ -83,7 +83,7 @@ export class ChannelText {
     this.#left = { length: given.length, text: out };
   }
 
-  /** What is kept leaves as it is, and the rest is a new text to the transform. */
+  /** The kept part leaves as it is, and the rest is a new text to the transform. */
   release(): void {
     if (this.#kept === '') return;
     this.#transform = undefined;

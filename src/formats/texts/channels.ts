@@ -14,7 +14,7 @@ export interface TextChannel {
   readonly signed: boolean;
 }
 
-/** What a transform decided about the text that it was given. */
+/** The decision of a transform about the text that it was given. */
 export interface TextResult {
   /** Takes the place of the given text without its last `keep` characters. */
   readonly text: string;

@@ -55,7 +55,7 @@ describe.skipIf(!hasCorpus)('recorded replies', () => {
         const form = FORMS[reply.response_body_kind]!;
         const whole = bytesOf(reply);
         const read = (change: (text: string) => string, onText: () => void = () => {}): string => {
-          // What is undecided waits to the end: all of a text is given again with each piece.
+          // An undecided text waits to the end: all of a text is given again with each piece.
           const open = () => (text: string, final: boolean) => {
             onText();
             return final ? change(text) : { text: '', keep: text.length };

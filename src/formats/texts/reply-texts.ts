@@ -112,7 +112,7 @@ export class ReplyTexts {
     return this.#decided();
   }
 
-  /** What waits leaves as it is. */
+  /** Waiting events leave as they are. */
   release(): Buffer | undefined {
     for (const channel of this.#channels.values()) channel.release();
     return this.#decided();

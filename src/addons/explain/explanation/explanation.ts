@@ -207,7 +207,7 @@ export interface TargetExplanation {
     readonly source: FieldSource;
   };
   readonly commit: string;
-  /** What the reply passes through; absent where no plugin has hooks. */
+  /** The form in which the reply passes the plugins; absent where no plugin has hooks. */
   readonly reply?: string | undefined;
   /** The client's body with this target's changes. */
   readonly body: unknown;

@@ -48,7 +48,7 @@ function describePlugin(seen: Observation, place: ListedPlugin, attempt: Attempt
 }
 
 /**
- * What the reply of a target passes through on its way to the client, if a plugin has hooks: `bytes`, `texts of 2 plugins:
+ * The form in which the reply of a target passes the plugins on its way to the client, if a plugin has hooks: `bytes`, `texts of 2 plugins:
  * a, b`, or `events, asked for by a`.
  */
 export function replyInWords(seen: Observation, { target }: Attempt): string | undefined {
@@ -67,7 +67,7 @@ const textsOf = (plugins: readonly string[]): string =>
     ? 'bytes'
     : `texts of ${plugins.length === 1 ? '1 plugin' : `${plugins.length} plugins`}: ${plugins.join(', ')}`;
 
-/** What a plugin with hooks reads, where it does not say it itself. */
+/** The reads of a plugin with hooks, where it does not say them itself. */
 function readsInWords(reads: PluginReads | undefined): string | undefined {
   if (!reads) return undefined;
   const { request = 'none', reply = 'none', kinds = ['text'], hold } = reads;
