@@ -1,21 +1,19 @@
-import type { StateStoreSettings } from '../../../schemas/types.generated.ts';
 import type { AddOnParts } from '../../core/process/add-on-parts.ts';
 import type { RestartOnly } from '../../core/process/restart-only.ts';
+import { valueAt } from '../../core/settings/schema/pointer.ts';
+import { Secret } from '../../plugin/index.ts';
 import { POSTGRES } from './driver.ts';
 
 /** Keys of `state.store`: the store is opened at the start. */
-const AT_START = (
-  [
-    ['url', ({ url }) => url?.reveal()],
-    ['ca', ({ ca }) => ca],
-    ['schema', ({ schema }) => schema],
-    ['connections', ({ connections }) => connections],
-    ['listen', ({ listen }) => listen],
-  ] as readonly (readonly [string, (store: StateStoreSettings) => string | number | boolean | undefined])[]
-).map(([key, read]): RestartOnly => ({
+const AT_START = ['url', 'ca', 'schema', 'connections', 'listen'].map((key): RestartOnly => ({
   path: ['state', 'store', key],
-  read: (_, { state }) => state && read(state.store),
+  read: (_, server) => textOf(valueAt(server, ['state', 'store', key])),
   ...(key === 'url' && { hidden: true }),
 }));
+
+function textOf(value: unknown): string | undefined {
+  const shown = value instanceof Secret ? value.reveal() : value;
+  return shown === undefined ? undefined : JSON.stringify(shown);
+}
 
 export const parts: AddOnParts = { storeDrivers: [POSTGRES], restartOnly: AT_START };

@@ -16,7 +16,8 @@ export function makeTemporaryFolder(): TemporaryFolder {
   try {
     path = mkdtempSync(join(tmpdir(), 'gatehouse-state-'));
   } catch (error) {
-    throw new StateFailure('unavailable', `no temporary folder for the store: ${messageOf(error)}`, { cause: error });
+    // It cannot come later, as a server could: the start is refused.
+    throw new StateFailure('invalid', `no temporary folder for the store: ${messageOf(error)}`, { cause: error });
   }
   // At an exit the thread of the store may still write.
   const remove = (): void => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
