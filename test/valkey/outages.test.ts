@@ -45,8 +45,9 @@ describeWithRedis('requests go on while the server', () => {
     await served([a, b], 'restarted');
     for (const { logs } of [a, b]) {
       const lines = logs.filter(({ msg }) => String(msg).includes('shared engine'));
-      // One line for each outage, whatever the number of requests and probes.
-      expect(lines.filter(({ level }) => level === 'warn' || level === 40).length).toBeLessThanOrEqual(4);
+      // One line for each outage and one for its end, whatever the number of requests and probes. A busy machine adds outages.
+      const away = lines.filter(({ msg }) => String(msg).includes('is away')).length;
+      expect([away - 1, away]).toContain(lines.length - away);
     }
   });
 
