@@ -65,7 +65,7 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['what does gatehouse not do', 'start/missing.html'],
   ['SSO', 'start/missing.html#sign-in-and-security'],
   ['helm chart', 'start/missing.html#operation'],
-  ['postgres', 'start/missing.html#operation'],
+  ['postgres', 'operate/fleet.html'],
   ['web dashboard', 'operate/console.html'],
   ['bedrock', 'start/missing.html#models-and-apis'],
   ['mask personal data', 'start/missing.html#sign-in-and-security'],
