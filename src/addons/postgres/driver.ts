@@ -41,7 +41,8 @@ export const POSTGRES: StoreDriver = {
     'a store of type `postgres` is copied with the tools of PostgreSQL, such as pg_dump or an archive of its log: remove `backup`',
 };
 
-async function optionsOf(entry: StateStoreSettings, { clock, keys }: DriverTools): Promise<PostgresOptions> {
+/** Rejects with `StateFailure`. */
+export async function optionsOf(entry: StateStoreSettings, { clock, keys }: DriverTools): Promise<PostgresOptions> {
   const { url, ca, schema = 'gatehouse', connections = 4, listen = true } = entry;
   const address = readAddress(url?.reveal() ?? '');
   if (typeof address === 'string') throw new StateFailure('invalid', address);

@@ -18,4 +18,11 @@ const AT_START = (
   ...(key === 'url' && { hidden: true }),
 }));
 
-export const parts: AddOnParts = { storeDrivers: [POSTGRES], restartOnly: AT_START };
+export const parts: AddOnParts = {
+  storeDrivers: [POSTGRES],
+  restartOnly: AT_START,
+  async examine({ state }, tools) {
+    if (state?.store.type !== POSTGRES.type) return [];
+    return (await import('./settings/examine.ts')).examineStore(state.store, tools);
+  },
+};
