@@ -253,6 +253,7 @@ export class Agreement {
 function notComparable({ said: { brokenOff, attempts, refused, operation, key } }: Served): string | undefined {
   if (operation?.startsWith('files.') || refused?.startsWith('file_'))
     return 'the store of files decides, for which explain has a fake';
+  if (refused === 'store_unavailable') return 'an outage of a store, which explain does not ask';
   if (refused === 'malformed_request') return 'a head that no question to explain can have';
   if (refused === 'missing_api_key') return 'a request without a key: explain assumes a caller without limits';
   if (refused === 'limit_requests' && key === undefined) return 'a limit of an address, which explain does not count';
