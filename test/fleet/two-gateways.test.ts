@@ -166,7 +166,7 @@ describe.skipIf(missing !== undefined)(
       },
     );
 
-    it('lose no row and refuse nobody while PostgreSQL is killed and recovers', async () => {
+    it('lose no row and refuse no request while PostgreSQL is killed and recovers', async () => {
       const [a, b] = await startTwo();
       const load = askFor(9_000, [a, b]);
       await sleep(2_000);

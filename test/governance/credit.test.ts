@@ -93,7 +93,7 @@ describe('a replica of a fleet', () => {
     expect(all[1]!.send(budget, { reserve: 2000, cost: 0 })).toBe('exceeded');
   });
 
-  test('frees its part when it stops, and leaves it to nobody when it is killed', async () => {
+  test('frees its part when it stops, and leaves it to no other process when it is killed', async () => {
     const { all, clock } = await withCredit(3);
     void all[0]!.leases.close();
     await clock.advance(32_000);

@@ -8,7 +8,7 @@ import type { SharedFamilies } from './engine/metrics.ts';
 import type { Sealer } from './sealer.ts';
 
 const LOOKUP_MS = 20;
-/** A reply of megabytes takes longer than a command; nobody waits for it. */
+/** A reply of megabytes takes longer than a command; no request waits for it. */
 const WRITE_MS = 1000;
 /** Bytes that wait to be written. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;

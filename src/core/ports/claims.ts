@@ -5,13 +5,13 @@
  */
 export interface Claims {
   /**
-   * Claims a name that nobody has, whose time has ended, or that the holder has already; then its text and its time are the new ones.
+   * Claims a name that no process has, whose time has ended, or that the holder has already; then its text and its time are the new ones.
    * Returns the claim that is in force now, perhaps that of another holder.
    */
   take(wish: ClaimWish): Promise<Claim>;
-  /** Undefined: nobody has the name, or its time has ended. */
+  /** Undefined: no process has the name, or its time has ended. */
   find(name: string): Promise<Claim | undefined>;
-  /** Frees a name. @param holder only if it has the name; undefined: whoever has it */
+  /** Frees a name. @param holder only if it has the name; undefined: any holder */
   end(name: string, holder?: string): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ export class RestedTextChanged extends Error {
  */
 export class ChannelText {
   readonly channel: TextChannel;
-  /** Undefined: nobody reads it. */
+  /** Undefined: no plugin reads it. */
   readonly open: (() => TextTransform) | undefined;
   #transform: TextTransform | undefined;
   #kept = '';

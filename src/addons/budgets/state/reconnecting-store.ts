@@ -199,7 +199,7 @@ export class ReconnectingStore {
 
   /**
    * The store is behind what this gateway has seen. What the gateway knows as revoked stays revoked: of the store count the writes since
-   * the last trusted load, and what is deleted. Throws where the gateway is the only one that writes: nobody has written since.
+   * the last trusted load, and what is deleted. Throws where the gateway is the only one that writes: no other process has written since.
    */
   async #holdBack(loaded: Loaded): Promise<void> {
     const failure = this.#history.failureOf(loaded);

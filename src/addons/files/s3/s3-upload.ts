@@ -77,7 +77,7 @@ export class S3Upload extends BucketUpload {
     return etag;
   }
 
-  /** The store compares each ETag with the part that it has. Whoever publishes looks at the size of the object. */
+  /** The store compares each ETag with the part that it has. The call that publishes looks at the size of the object. */
   async #join(uploadId: string): Promise<void> {
     const parts = this.#etags.map((etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${etag}</ETag></Part>`);
     const body = `<CompleteMultipartUpload xmlns="${NAMESPACE}">${parts.join('')}</CompleteMultipartUpload>`;

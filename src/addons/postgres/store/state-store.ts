@@ -157,7 +157,7 @@ function tidyLater(tools: StoreTools, clock: Clock): () => void {
     if (holder === wish.holder) await tidyLedger(tools, Math.floor(clock.wall() / DAY_MS));
   };
   const again = (): void => {
-    // Whoever loads the objects finds out that the store does not answer, and logs it.
+    // The caller that loads the objects finds out that the store does not answer, and logs it.
     if (!isStopped)
       stop = clock.after(
         TIDY_MS,

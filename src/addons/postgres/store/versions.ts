@@ -55,7 +55,7 @@ export class Versions {
     this.#stop[0] = this.#setup.clock.after(wait, () => void this.#look().finally(() => this.#lookLater()));
   }
 
-  /** Never rejects: whoever loads finds out that the store does not answer. */
+  /** Never rejects: the caller that loads finds out that the store does not answer. */
   async #look(): Promise<void> {
     const [found] = await this.#setup.connections
       .one<{ value: Version; epoch: string }>(

@@ -146,7 +146,7 @@ export class LeasedRate implements Leased {
     return this.#heard ? this.#lessor.now() - this.#heard.at : Infinity;
   }
 
-  /** Permits that all can take, if nobody has taken any since. */
+  /** Permits that all processes can take, if none has taken any since. */
   #left(): number {
     const age = this.#age();
     if (!this.#heard) return this.#burst;
