@@ -116,12 +116,18 @@ export function dueParts(root: string): readonly string[] {
   );
 }
 
-/** A script of package.json that has ended. `failedFiles`: the test files that failed, if its report names them. */
+/** A test file that failed, with the first line of what each of its failed tests says. */
+export interface FailedFile {
+  readonly file: string;
+  readonly tests: readonly string[];
+}
+
+/** A script of package.json that has ended. `failed`: absent where no report names the files. */
 export interface EndedScript {
   readonly name: string;
   readonly outcome: string;
   readonly seconds: number;
-  readonly failedFiles?: readonly string[];
+  readonly failed?: readonly FailedFile[];
 }
 
 /** Writes what a run of everything has shown. A part that could not run, or that watches a failed test file, keeps its earlier result. */
@@ -136,17 +142,39 @@ export function writeResults(root: string, ended: readonly EndedScript[]): void 
   writeFileSync(join(root, RESULTS), `${JSON.stringify(results, undefined, 2)}\n`);
 }
 
-const hasPassed = ({ outcome, failedFiles = [] }: EndedScript, paths: readonly string[]): boolean =>
+const hasPassed = ({ outcome, failed = [] }: EndedScript, paths: readonly string[]): boolean =>
   outcome === 'passed' ||
-  (failedFiles.length > 0 && !failedFiles.some((file) => paths.some((path) => file.startsWith(`${path}/`))));
+  (failed.length > 0 && !failed.some(({ file }) => paths.some((path) => file.startsWith(`${path}/`))));
+
+/** The part of vitest's JSON report that is read here. `message`: the error of a file that did not load. */
+interface TestReport {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly message?: string;
+    readonly assertionResults?: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages?: readonly string[];
+    }[];
+  }[];
+}
+
+const firstLine = (text = ''): string => text.split('\n', 1)[0]!.slice(0, 300);
 
 /** The test files that failed, by the JSON report of vitest; undefined: there is none, since the run was cut. */
-export function failedFilesOf(root: string, report: string): readonly string[] | undefined {
+export function failedFilesOf(root: string, report: string): readonly FailedFile[] | undefined {
   if (!existsSync(report)) return undefined;
-  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
-    testResults: readonly { name: string; status: string }[];
-  };
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as TestReport;
   return testResults
     .filter(({ status }) => status !== 'passed')
-    .map(({ name }) => relative(root, name).replaceAll('\\', '/'));
+    .map(({ name, message, assertionResults = [] }) => {
+      const tests = assertionResults
+        .filter(({ status }) => status === 'failed')
+        .map(({ fullName, failureMessages = [] }) => `${fullName}: ${firstLine(failureMessages[0])}`);
+      return {
+        file: relative(root, name).replaceAll('\\', '/'),
+        tests: tests.length > 0 ? tests : [firstLine(message)],
+      };
+    });
 }

@@ -15,9 +15,8 @@ const names = full ? args.slice(1) : args;
 const due = full ? Object.keys(PARTS) : dueParts(root);
 // test/support/effort.ts reads it.
 const env = { TEST_FULL: full ? '1' : due.join(','), ...process.env };
-/** vitest.config.ts writes a report for each script where a whole run asks for it. */
-const reports = full ? mkdtempSync(join(tmpdir(), 'gatehouse-reports-')) : undefined;
-const reportOf = (name: string): string | undefined => reports && join(reports, `${name}.json`);
+/** vitest.config.ts writes a report for each script. */
+const reports = mkdtempSync(join(tmpdir(), 'gatehouse-reports-'));
 
 /** A suite that needs what this machine may lack exits with it, and says why. */
 const CANNOT_RUN = 3;
@@ -60,20 +59,19 @@ async function run(name: string): Promise<EndedScript> {
   if (name in PARTS && !due.includes(name))
     return { name, outcome: 'not due: its files are those of test/full.json', seconds: 0 };
   const from = performance.now();
+  const report = join(reports, `${name}.json`);
   process.stdout.write(`\n== ${name}\n`);
   const outcome = await new Promise<string>((resolve) => {
-    const report = reportOf(name);
     running = spawn('npm', ['run', '--silent', name], {
       stdio: 'inherit',
       detached: true,
-      env: { ...env, ...(report && { TEST_REPORT: report }) },
+      env: { ...env, TEST_REPORT: report },
     })
       .once('error', ({ message }) => resolve(`failed (${message})`))
       .once('exit', (code, signal) => resolve(outcomeOf(name, code, signal)));
   });
-  const report = reportOf(name);
-  const failedFiles = report === undefined ? undefined : failedFilesOf(root, report);
-  return { name, outcome, seconds: Math.round((performance.now() - from) / 1000), ...(failedFiles && { failedFiles }) };
+  const failed = failedFilesOf(root, report);
+  return { name, outcome, seconds: Math.round((performance.now() - from) / 1000), ...(failed && { failed }) };
 }
 
 process.on('SIGINT', stop).on('SIGTERM', stop).on('SIGHUP', stop);
@@ -83,8 +81,11 @@ for (const name of names) {
   // After each part: a run that is cut keeps what has passed.
   if (full && !stoppedBy) writeResults(root, ended);
 }
-if (reports) rmSync(reports, { recursive: true });
+rmSync(reports, { recursive: true });
 
+// At the end: a runner of CI may show no more than the last lines.
+for (const { file, tests } of ended.flatMap(({ failed = [] }) => failed))
+  process.stdout.write(`\nfailed: ${file}\n${tests.map((test) => `  ${test}\n`).join('')}`);
 const width = Math.max(...names.map(({ length }) => length));
 process.stdout.write('\n');
 for (const { name, outcome, seconds } of ended)

@@ -51,6 +51,39 @@ it('A run whose parts pass ends with 0', async () => {
   expect([code, reportOf(text)]).toEqual([0, ['first   passed', 'second  passed']]);
 });
 
+it('The end of a run names each test that failed, with the first line of its error', async () => {
+  const folder = newFolder();
+  const report = JSON.stringify({
+    testResults: [
+      { name: join(folder, 'test/a.test.ts'), status: 'passed' },
+      {
+        name: join(folder, 'test/b.test.ts'),
+        status: 'failed',
+        assertionResults: [
+          { fullName: 'A door opens', status: 'passed' },
+          {
+            fullName: 'A door closes',
+            status: 'failed',
+            failureMessages: ['AssertionError: open\n    at b.test.ts:1'],
+          },
+        ],
+      },
+      {
+        name: join(folder, 'test/c.test.ts'),
+        status: 'failed',
+        message: 'It does not load\nat all',
+        assertionResults: [],
+      },
+    ],
+  });
+  writeFileSync(join(folder, 'report.json'), report);
+  const { code, text } = await start({ first: 'cp report.json $TEST_REPORT; false', second: 'true' }, { folder }).ended;
+  expect(code).toBe(1);
+  expect(text).toContain('\nfailed: test/b.test.ts\n  A door closes: AssertionError: open\n');
+  expect(text).toContain('\nfailed: test/c.test.ts\n  It does not load\n');
+  expect(reportOf(text)).toEqual(['first   failed (exit 1)', 'second  passed']);
+});
+
 it.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
