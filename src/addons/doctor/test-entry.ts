@@ -29,6 +29,7 @@ const HINTS: Readonly<Record<string, string>> = {
 type Checked = Omit<TestStep, 'name' | 'ms'>;
 const fine = (message: string): Checked => ({ ok: true, message });
 const left = (message: string): Checked => ({ ok: null, message });
+const unsure = (message: string): Checked => ({ ok: null, unsure: true, message });
 
 /** Tests one entry of a catalog step by step, as requests would use it, until a step fails. */
 export async function* testEntry(test: EntryTest): AsyncIterable<TestStep> {
@@ -144,7 +145,7 @@ function credentialSteps(
           TIMEOUT_MS,
         );
         if (status === 'error') throw new Error(message);
-        return { ok: status === 'ok' ? true : null, message };
+        return status === 'ok' ? fine(message) : unsure(message);
       },
     ],
     ...(call ? [['call', () => smallCall({ provider, model, credentials, upstream })] as const] : []),
@@ -172,7 +173,7 @@ async function smallCall({ provider, model, credentials, upstream }: SmallCall):
   const place = provider.locate(model, { task: 'generate', stream: false });
   // Claude on Vertex AI has another body.
   const body = place.host === 'direct' || place.format === 'gemini' ? BODIES[place.format] : undefined;
-  if (!body) return left('save the entry, and send a request in the playground');
+  if (!body) return unsure('save the entry, and send a request in the playground');
   const { status, bytes, text } = await upstream.exchange({
     url: place.origin + place.path,
     method: 'POST',

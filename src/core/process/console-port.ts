@@ -167,8 +167,9 @@ export interface EntryTest {
 
 export interface TestStep {
   readonly name: string;
-  /** Null: there was nothing to check. */
+  /** Null: there was nothing to check, or the check could not tell (`unsure`). */
   readonly ok: boolean | null;
+  readonly unsure?: true;
   readonly ms: number;
   readonly code?: string;
   readonly message: string;

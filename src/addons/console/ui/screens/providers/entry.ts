@@ -194,8 +194,9 @@ export function readServiceAccount(text: string): ServiceAccount {
 
 export interface ShownStep {
   readonly name: string;
-  /** Null: there was nothing to check. */
+  /** Null: there was nothing to check, or the check could not tell (`unsure`). */
   readonly ok: boolean | null;
+  readonly unsure?: true;
   readonly ms?: number;
   readonly code?: string;
   readonly message?: string;

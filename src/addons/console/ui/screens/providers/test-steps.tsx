@@ -1,13 +1,7 @@
 import { ms } from '../../parts/format.ts';
 import { Problem } from '../../parts/states.tsx';
-import { STEP_WORDS, type ShownStep } from './entry.ts';
+import { STEP_WORDS } from './entry.ts';
 import type { ShownRun } from './test-run.ts';
-
-/** The credential was neither accepted nor refused. That of the caller is not there to try. */
-const isUnsure = (steps: readonly ShownStep[]): boolean =>
-  steps.some(({ name, ok, message }) => ['permission', 'call'].includes(name) && ok === null && message !== CALLERS);
-
-const CALLERS = 'it is that of the caller';
 
 /** Each step with its time and, where it failed, the remedy. */
 export function TestSteps({ run }: { readonly run: ShownRun }) {
@@ -35,7 +29,7 @@ export function TestSteps({ run }: { readonly run: ShownRun }) {
       </ol>
       {state === 'running' && <p class="second">Testing…</p>}
       {state === 'good' &&
-        (isUnsure(run.steps.value) ? (
+        (run.steps.value.some(({ unsure }) => unsure) ? (
           <p class="notice warning">No step failed, but the step with a dash could not tell: read what it says.</p>
         ) : (
           <p class="notice ok">The entry works.</p>
