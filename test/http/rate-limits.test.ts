@@ -204,10 +204,11 @@ describe('a reply', () => {
     const reply = await chat('wide');
     expect(rateHeaders(reply)).toEqual({
       'x-ratelimit-limit-requests': '600',
-      'x-ratelimit-remaining-requests': '99',
+      // Ten come back each second, before the reply if the machine is slow.
+      'x-ratelimit-remaining-requests': expect.stringMatching(/^(99|100)$/),
       'x-ratelimit-reset-requests': expect.stringMatching(/^0(?:\.\d{1,3})?s$/),
       'x-ratelimit-limit-tokens': '60000',
-      'x-ratelimit-remaining-tokens': expect.stringMatching(/^99\d\d$/),
+      'x-ratelimit-remaining-tokens': expect.stringMatching(/^(99\d\d|10000)$/),
       'x-ratelimit-reset-tokens': expect.stringMatching(/^0(?:\.\d{1,3})?s$/),
     });
     const messages = await post('wide', '/v1/messages', { model: '@sim/m', max_tokens: 9, ...HI });
