@@ -120,8 +120,13 @@ export interface CreditTables {
   lastChange(): number;
   saveLastChange(change: number): void;
   /** Counters whose last change of tightness is a later one, in the order of these changes. */
-  changedAfter(change: number, most: number): readonly CounterState[];
+  changedAfter(change: number, most: number): readonly TightCounter[];
 }
+
+export type TightCounter = Pick<CounterState, 'node' | 'period' | 'tight'>;
+
+/** Changes of tightness in one answer. */
+export const MAX_CHANGES = 1000;
 
 export type AdjustmentRow = Pick<AuditRow, 'role' | 'before' | 'after'>;
 

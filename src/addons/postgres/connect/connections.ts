@@ -107,7 +107,7 @@ export class ConnectionPool {
     const { pg, address, schema, size, statementMs, answerMs, patience = 1 } = options;
     this.#pg = pg;
     this.#where = nameOfAddress(address);
-    this.#begin = `BEGIN; SET LOCAL search_path TO ${pg.escapeIdentifier(schema)};
+    this.#begin = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path TO ${pg.escapeIdentifier(schema)};
       SET LOCAL statement_timeout = ${statementMs * patience}; SET LOCAL lock_timeout = ${statementMs * patience};
       SET LOCAL idle_in_transaction_session_timeout = ${statementMs * patience};`;
     this.#pool = new pg.Pool({
