@@ -253,6 +253,6 @@ async function neverExceed(backend: Backend<'counters'>): Promise<void> {
         }
       })(),
     ),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 }
