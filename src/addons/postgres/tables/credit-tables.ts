@@ -26,11 +26,14 @@ export const CREDIT_TABLES = `
       next_change bigint;
     BEGIN
       SELECT greatest(value + 1, now_ms) INTO next_change FROM sequence WHERE name = 'credit' FOR UPDATE;
-      UPDATE counter c SET tight_cap = coalesce(c.tight_cap, 0), tight_since = now_ms, tight_change = next_change + r.place
-        FROM (SELECT node, period, row_number() OVER (ORDER BY node, period) - 1 AS place
-              FROM jsonb_to_recordset(refs) AS n(node text, period bigint)) AS r
-        WHERE c.node = r.node AND c.period = r.period AND coalesce(c.tight_since, 0) = 0;
-      UPDATE sequence SET value = next_change + jsonb_array_length(refs) WHERE name = 'credit';
+      -- The last change is that of a counter: a process that has heard of all of them knows it.
+      WITH changed AS (
+        UPDATE counter c SET tight_cap = coalesce(c.tight_cap, 0), tight_since = now_ms, tight_change = next_change + r.place
+          FROM (SELECT node, period, row_number() OVER (ORDER BY node, period) - 1 AS place
+                FROM jsonb_to_recordset(refs) AS n(node text, period bigint)) AS r
+          WHERE c.node = r.node AND c.period = r.period AND coalesce(c.tight_since, 0) = 0 RETURNING c.tight_change)
+        UPDATE sequence SET value = last.change FROM (SELECT max(tight_change) AS change FROM changed) AS last
+          WHERE name = 'credit' AND last.change IS NOT NULL;
     END $fn$;
   SELECT credit_tighten(jsonb_agg(jsonb_build_object('node', node, 'period', period)))
     FROM counter WHERE spent + leased + unreconciled > 0 HAVING count(*) > 0;
