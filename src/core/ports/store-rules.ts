@@ -116,7 +116,7 @@ export interface CreditTables {
   boots(): readonly CreditBoot[];
   /** @param use undefined: removes it */
   saveUse(boot: Boot['id'], use: CreditUse | undefined): void;
-  /** The number of the last change of tightness; 0: none. */
+  /** The number of the last change of tightness; 0: none. `changedAfter` has all changes up to it whose counters are still there. */
   lastChange(): number;
   saveLastChange(change: number): void;
   /** Counters whose last change of tightness is a later one, in the order of these changes. */

@@ -191,6 +191,20 @@ export function describeCredit(backend: Backend<'counters'>): void {
     );
 
     it(
+      'is given to a process that starts after the counter of the last change has been removed',
+      fleet(2, async ([a, b], counters, clock) => {
+        const { lease } = await a!.ask({ need: 900 });
+        await counters.giveBack([lease!.lease], a!.boot);
+        a!.leases.clear();
+        await clock.advance(10_000);
+        expect(await counters.forget(5000)).toBe(1);
+        const c = new Member(counters, 3);
+        for (let round = 0; round < 3; round += 1) for (const member of [a!, b!, c]) await member.ask();
+        expect(c.use.parts).toBe(Math.floor(CREDIT_PARTS / 3));
+      }),
+    );
+
+    it(
       'is none of a process that has given it back',
       fleet(2, async ([a, b], counters, clock) => {
         await counters.giveBack([], b!.boot, true);

@@ -118,11 +118,14 @@ export function answerUse(
   const parts = partsFor(credit, by, { use, now });
   credit.saveUse(by.id, { knows: before.knows, parts: Math.max(before.parts, parts) });
   const changed = credit.changedAfter(use.knows, MAX_CHANGES);
+  const isWhole = changed.length < MAX_CHANGES;
+  const last = changed.at(-1)?.tight?.change ?? use.knows;
   return {
     parts,
     changes: changed.map(({ node, period, tight }) => ({ node, period, isTight: (tight?.since ?? 0) > 0 })),
-    knows: changed.at(-1)?.tight?.change ?? use.knows,
-    isWhole: changed.length < MAX_CHANGES,
+    // The counter of the last change may have been removed.
+    knows: isWhole ? Math.max(last, credit.lastChange()) : last,
+    isWhole,
   };
 }
 
