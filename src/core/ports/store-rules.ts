@@ -8,6 +8,7 @@ import type {
   CreditUse,
   Grant,
   LeaseId,
+  LeaseRequest,
   LeaseState,
 } from './counters.ts';
 import type {
@@ -54,6 +55,7 @@ export interface StoreChecks {
   checkClaim(wish: ClaimWish): void;
   checkEvents(events: readonly OutboxEvent[]): void;
   checkTaking(to: readonly string[], most: number, ms: number): void;
+  checkTake(requests: readonly LeaseRequest[], by: Boot, batch: number): void;
   checkInteger(what: string, value: number, least: number, most?: number): void;
 }
 
@@ -126,7 +128,7 @@ export interface CreditTables {
 export type TightCounter = Pick<CounterState, 'node' | 'period' | 'tight'>;
 
 /** Changes of tightness in one answer. */
-export const MAX_CHANGES = 1000;
+export const MAX_TIGHT_CHANGES = 1000;
 
 export type AdjustmentRow = Pick<AuditRow, 'role' | 'before' | 'after'>;
 

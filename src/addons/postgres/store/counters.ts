@@ -11,7 +11,7 @@ import {
 } from '../../../core/ports/counters.ts';
 import {
   MAX_ADJUSTMENTS,
-  MAX_CHANGES,
+  MAX_TIGHT_CHANGES,
   type AdjustmentRow,
   type CountingCalls,
   type CountingTables,
@@ -20,6 +20,7 @@ import {
 } from '../../../core/ports/store-rules.ts';
 import type { StoreTools } from '../connect/store-tools.ts';
 import { CreditRows, LockComesFirst, type LoadedCredit } from './credit-rows.ts';
+import { TightTakes } from './tight-takes.ts';
 
 const PIECE = 500;
 const COUNTER = `node, period, spent, leased, unreconciled, notified, CASE WHEN tight_cap IS NOT NULL THEN
@@ -63,7 +64,7 @@ export function countersOf(tools: StoreTools): Counters {
   const { connections, rules } = tools;
   const tryOnce = <Result>(wanted: Wanted, call: (calls: CountingCalls, now: number) => Result) =>
     connections.exchange<LoadedRows, { readonly result: Result } | undefined>(
-      ['credit_load', { ...wanted, changes: MAX_CHANGES, live: LEASE_MS, ...tools.now() }, 'credit_save'],
+      ['credit_load', { ...wanted, changes: MAX_TIGHT_CHANGES, live: LEASE_MS, ...tools.now() }, 'credit_save'],
       (loaded) => {
         const rows = new CountingRows(loaded, tools, wanted.lock === true);
         const calls = rules.counting((_, task) => task(rows));
@@ -79,12 +80,20 @@ export function countersOf(tools: StoreTools): Counters {
     const done = (await tryOnce(wanted, call)) ?? (await tryOnce({ ...wanted, lock: true }, call));
     return done!.result;
   };
+  const tight = new TightTakes(tools);
   return {
-    take: (requests, by, batch, credit) =>
-      run(
-        { refs: requests.flatMap(({ path }) => path), boot: by.id, fresh: true, knows: credit?.knows },
-        (calls, now) => calls.take(now, requests, by, batch, credit),
-      ),
+    async take(requests, by, batch, credit) {
+      const quick = credit ? undefined : await tight.take(requests, by, batch);
+      const wanted = {
+        refs: requests.flatMap(({ path }) => path),
+        boot: by.id,
+        fresh: true,
+        knows: credit?.knows,
+      } as const;
+      const result = quick ?? (await run(wanted, (calls, now) => calls.take(now, requests, by, batch, credit)));
+      tight.heard(result.grants);
+      return result;
+    },
     report: (used, by) =>
       run({ leases: used.map(({ lease }) => lease), boot: by.id }, (calls, now) => calls.report(now, used, by)),
     giveBack: (leases, by, isLast) => run({ leases }, (calls, now) => calls.giveBack(now, leases, by, isLast)),

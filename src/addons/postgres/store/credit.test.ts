@@ -1,13 +1,23 @@
 import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { postgresMissing, startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { systemClock } from '../../../core/kernel/system-clock.ts';
-import { CREDIT_PARTS, LEASE_MS, type Boot, type CreditUse, type LeaseRequest } from '../../../core/ports/counters.ts';
+import {
+  CREDIT_PARTS,
+  LEASE_MS,
+  type Boot,
+  type Counters,
+  type CreditUse,
+  type LeaseRequest,
+  type LeaseState,
+} from '../../../core/ports/counters.ts';
 import type { StoreRules } from '../../../core/ports/store-rules.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import { NOON } from '../../budgets/store/contract/opened-store.testkit.ts';
+import { MemoryCounters } from '../../budgets/store/memory/counters.ts';
 import { storeRules } from '../../budgets/store/rules/store-rules.ts';
 import { readAddress, type DatabaseAddress } from '../settings/address.ts';
 import { STEPS } from '../tables/migrations.ts';
@@ -102,6 +112,64 @@ function memberOf(tables: object, name: string | symbol): unknown {
   return typeof member === 'function' ? member.bind(tables) : member;
 }
 
+const stepOfPair = fc.record({
+  act: fc.constantFrom('ask', 'ask', 'ask', 'ask', 'ask', 'hear', 'report', 'end', 'reap', 'wait'),
+  by: fc.constantFrom(A, B),
+  nodes: fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { minLength: 1 }),
+  period: fc.constantFrom(0, NOON),
+  cap: fc.constantFrom(1000, 1000, 1000, 900, 2000),
+  need: fc.integer({ min: 0, max: 500 }),
+  more: fc.nat(500),
+  covered: fc.nat(300),
+});
+
+/** One of two stores that are asked the same, and have numbers of leases of their own. */
+class Side {
+  readonly #counters: Counters;
+  readonly #leases = new Map<string, number>();
+  readonly #uses = new Map<string, CreditUse>();
+
+  constructor(counters: Counters) {
+    this.#counters = counters;
+  }
+
+  /** The answer, without the numbers of leases. */
+  async run(step: typeof stepOfPair extends fc.Arbitrary<infer Step> ? Step : never, batch: number): Promise<unknown> {
+    const { act, by, nodes, period, cap, need, more, covered } = step;
+    const named = nodes.map((node) => ({ node, period, name: `${by.id} ${node} ${period}` }));
+    const own = named.map(({ name }) => this.#leases.get(name) ?? 0).filter((lease) => lease > 0);
+    if (act === 'hear') {
+      const { credit, live } = await this.#counters.take([], by, batch, this.#uses.get(by.id) ?? NONE);
+      this.#uses.set(by.id, { parts: credit!.parts, knows: credit!.knows });
+      return { credit, live };
+    }
+    if (act === 'report')
+      return this.#withoutNumbers(
+        await this.#counters.report(
+          own.map((lease) => ({ lease, usedTotal: more })),
+          by,
+        ),
+      );
+    if (act === 'end') return this.#counters.giveBack(own, by);
+    if (act === 'reap') return (await this.#counters.reap(by.id)).map(({ rest }) => rest).toSorted();
+    if (act === 'wait') return undefined;
+    const requests = named.map(({ name, ...ref }) => ({
+      path: [ref],
+      caps: [cap],
+      need,
+      want: need + more,
+      covers: [{ lease: this.#leases.get(name) ?? 0, total: covered }],
+    }));
+    const { grants, live } = await this.#counters.take(requests, by, batch);
+    for (const [at, { name }] of named.entries()) this.#leases.set(name, grants[at]!.leases[0]!.lease);
+    return { live, grants: grants.map(({ granted, leases }) => ({ granted, leases: this.#withoutNumbers(leases) })) };
+  }
+
+  #withoutNumbers(states: readonly LeaseState[]) {
+    return states.map(({ lease, ...state }) => ({ ...state, isLeased: lease > 0 }));
+  }
+}
+
 describe.skipIf(missing !== undefined)(`credit in PostgreSQL${missing === undefined ? '' : ` (${missing})`}`, () => {
   it('costs no round trip: a take and a report have two each', async () => {
     const sent: string[] = [];
@@ -124,7 +192,36 @@ describe.skipIf(missing !== undefined)(`credit in PostgreSQL${missing === undefi
     // The one that changes tightness begins anew, with the lock.
     await counters.take([ask(850)], A, 11, use);
     expect(sent).toHaveLength(8);
+    // Near the cap requests wait: one round trip is enough for them.
+    await counters.take([ask(10)], A, 12);
+    expect(sent).toHaveLength(9);
   });
+
+  it(
+    'and grants near a cap, which the database decides alone, are those of the rules',
+    { timeout: 300_000 },
+    async () => {
+      let alone = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(stepOfPair, { minLength: 30, maxLength: 50 }), async (steps) => {
+          const clock = createFakeClock(NOON);
+          const sent: string[] = [];
+          const looked = pgWith((sql) => (sent.push(sql), sql));
+          const store = await open(newSchema(), { pg: looked, now: () => clock.wall() });
+          const sides = [store.counters, new MemoryCounters(clock, { givesCredit: true })].map((one) => new Side(one));
+          for (const [at, step] of steps.entries()) {
+            if (step.act === 'wait') await clock.advance(step.more * 200);
+            sent.length = 0;
+            const [database, memory] = [await sides[0]!.run(step, at + 1), await sides[1]!.run(step, at + 1)];
+            expect(database).toEqual(memory);
+            if (step.act === 'ask' && sent.length === 1) alone += 1;
+          }
+        }),
+        { numRuns: 8 },
+      );
+      expect(alone).toBeGreaterThan(8);
+    },
+  );
 
   it('is no more than the whole together, whatever processes ask at once, and stops no call', async () => {
     const schema = newSchema();

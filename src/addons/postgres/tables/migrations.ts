@@ -4,6 +4,7 @@ import type { ConnectionPool, Transaction } from '../connect/connections.ts';
 import { CREDIT_TABLES } from './credit-tables.ts';
 import { FIRST_FUNCTIONS } from './first-functions.ts';
 import { FIRST_TABLES } from './first-tables.ts';
+import { TIGHT_TAKES } from './tight-takes.ts';
 
 export interface TableStep {
   /** From 1, without gaps. */
@@ -19,6 +20,7 @@ export interface TableStep {
 export const STEPS: readonly TableStep[] = [
   { number: 1, name: 'first tables', sql: FIRST_TABLES + FIRST_FUNCTIONS },
   { number: 2, name: 'standing credit', sql: CREDIT_TABLES },
+  { number: 3, name: 'takes near caps', sql: TIGHT_TAKES },
 ];
 
 /** DETACH PARTITION CONCURRENTLY begins with it. */

@@ -8,7 +8,7 @@ import {
   type CreditUse,
 } from '../../../../core/ports/counters.ts';
 import type { Nano } from '../../../../core/ports/money.ts';
-import { MAX_CHANGES, type CreditTables } from '../../../../core/ports/store-rules.ts';
+import { MAX_TIGHT_CHANGES, type CreditTables } from '../../../../core/ports/store-rules.ts';
 import { checkInteger } from './checks.ts';
 
 // Why these rules keep the bound: README.md of this folder.
@@ -117,8 +117,8 @@ export function answerUse(
   if (partsFor(credit, by, { use, now }) > before.parts) credit.lock();
   const parts = partsFor(credit, by, { use, now });
   credit.saveUse(by.id, { knows: before.knows, parts: Math.max(before.parts, parts) });
-  const changed = credit.changedAfter(use.knows, MAX_CHANGES);
-  const isWhole = changed.length < MAX_CHANGES;
+  const changed = credit.changedAfter(use.knows, MAX_TIGHT_CHANGES);
+  const isWhole = changed.length < MAX_TIGHT_CHANGES;
   const last = changed.at(-1)?.tight?.change ?? use.knows;
   return {
     parts,
