@@ -111,17 +111,19 @@ export function countersOf(tools: StoreTools): Counters {
     },
     notify: ({ node, period }, bit) =>
       run({ refs: [{ node, period }] }, (calls, now) => calls.notify(now, { node, period }, bit)),
-    async read(refs) {
-      const wanted = connections.literal(JSON.stringify(refs));
-      const found = await connections.one<FoundCounter>(
-        `SELECT ${COUNTER} FROM counter JOIN jsonb_to_recordset(${wanted}) AS r(node text, period bigint) USING (node, period)`,
-      );
-      const byName = new Map(found.map((row) => [nameOf(row), stateOf(row)]));
-      return refs.map((ref) => byName.get(nameOf(ref)) ?? rules.noCounter(ref));
-    },
+    read: (refs) => read(tools, refs),
     all: () => allOf(tools),
     forget: (age) => connections.call('counters_forget', { age, ...tools.now() }),
   };
+}
+
+async function read({ connections, rules }: StoreTools, refs: readonly CounterRef[]): Promise<readonly CounterState[]> {
+  const wanted = connections.literal(JSON.stringify(refs));
+  const found = await connections.one<FoundCounter>(
+    `SELECT ${COUNTER} FROM counter JOIN jsonb_to_recordset(${wanted}) AS r(node text, period bigint) USING (node, period)`,
+  );
+  const byName = new Map(found.map((row) => [nameOf(row), stateOf(row)]));
+  return refs.map((ref) => byName.get(nameOf(ref)) ?? rules.noCounter(ref));
 }
 
 async function* allOf({ reads }: StoreTools): AsyncIterable<readonly CounterState[]> {
