@@ -155,7 +155,10 @@ describe.skipIf(missing !== undefined)(
       await uncapped.stop();
       expect([...uncapped.statuses.keys()]).toEqual([200]);
       for (const { ask } of gateways) expect(await ask(revoked)).toBe(401);
-      await until(() => gateways.every(({ gateway }) => gateway.state?.rolledBack !== undefined), 'both have noticed');
+      await until(
+        () => gateways.every(({ logs }) => logs().includes('the state store went back')),
+        'both have noticed',
+      );
       const countsOf = async (): Promise<unknown> => {
         const sums = await b.store().ledger.rollups({ from: 0, to: Date.now() + 86_400_000, by: ['key'], step: 'all' });
         return Object.fromEntries(sums.map(({ names, requests }) => [names.key, requests]));
