@@ -64,10 +64,10 @@ async function start(settings: readonly string[]) {
 /** Requests of a key, one after the other on each gateway, until it is stopped. */
 function load(gateways: readonly FleetGateway[], key: string) {
   const statuses = new Map<number, number>();
-  let isOver = false;
+  const run = { isOver: false };
   const over = Promise.all(
     gateways.map(async ({ ask }) => {
-      while (!isOver) {
+      while (!run.isOver) {
         const status = await ask(key);
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         await sleep(10);
@@ -80,7 +80,7 @@ function load(gateways: readonly FleetGateway[], key: string) {
       return [...statuses.values()].reduce((sum, one) => sum + one, 0);
     },
     async stop() {
-      isOver = true;
+      run.isOver = true;
       await over;
     },
   };

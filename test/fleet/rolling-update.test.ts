@@ -27,7 +27,7 @@ const NEXT = { NODE_OPTIONS: `--import ${pathToFileURL(join(import.meta.dirname,
 function load(url: string, clients: number) {
   const outcomes = new Map<number | string, number>();
   let models = 0;
-  let isOver = false;
+  const run = { isOver: false };
   const send = (agent: Agent): Promise<number | string> =>
     new Promise((resolve) => {
       const fail = (error: NodeJS.ErrnoException): void => resolve(error.code ?? error.message);
@@ -48,7 +48,7 @@ function load(url: string, clients: number) {
   const over = Promise.all(
     Array.from({ length: clients }, async () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      while (!isOver) {
+      while (!run.isOver) {
         const outcome = await send(agent);
         outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
         await sleep(20);
@@ -60,7 +60,7 @@ function load(url: string, clients: number) {
     outcomes,
     answered: (): number => outcomes.get(200) ?? 0,
     async stop() {
-      isOver = true;
+      run.isOver = true;
       await over;
     },
   };

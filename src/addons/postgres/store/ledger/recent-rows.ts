@@ -44,7 +44,7 @@ export class RecentRows {
     const breaks = this.#setup.breaks();
     if (breaks === this.#breaks) return;
     const from = this.#setup.clock.now() - KEPT_MS;
-    for (const { rows, at } of [...this.#batches]) if (at >= from) await this.#setup.append(rows);
+    for (const { rows } of this.#batches.filter(({ at }) => at >= from)) await this.#setup.append(rows);
     this.#breaks = breaks;
   }
 }
