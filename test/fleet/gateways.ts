@@ -8,7 +8,8 @@ import type { StateStore } from '../../src/core/ports/store.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
 import type { Gateway } from '../../src/core/process/running-gateway.ts';
 import { digestOf } from '../../src/core/settings/compile/api-keys.ts';
-import { KEY, writeSettings } from '../support/gateway.ts';
+import { KEY, until, writeSettings } from '../support/gateway.ts';
+import { startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 
 /** A gateway of a fleet in this process. */
 export interface FleetGateway {
@@ -26,7 +27,27 @@ export interface FleetGateway {
 
 /** What a request costs: 100 tokens of the prompt and 100 of the answer, at 1 and 10 USD for a million. */
 export const COST = 1_100_000;
-export const OUTPUT = 100;
+const OUTPUT = 100;
+
+/** An upstream whose replies cost `COST`. */
+export const startFleetUpstream = (): Promise<ScriptedUpstream> =>
+  startUpstream((_, res) => {
+    res.setHeader('content-type', 'application/json');
+    res.end(
+      JSON.stringify({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'hello' } }],
+        usage: { prompt_tokens: 100, completion_tokens: OUTPUT, total_tokens: 100 + OUTPUT },
+      }),
+    );
+  });
+
+/** A busy machine may need several looks. */
+export const answers = ({ gateway }: FleetGateway): Promise<void> =>
+  until(() => gateway.state?.store !== undefined, 'the store answers');
 
 interface FleetSetup {
   /** The address of the database. */
@@ -37,12 +58,22 @@ interface FleetSetup {
   readonly store?: object;
   /** Of an earlier gateway. */
   readonly dir?: string;
+  /** Further keys of `server.yaml`. */
+  readonly server?: object;
 }
 
-export async function startFleetGateway({ url, upstream, state, store, dir }: FleetSetup): Promise<FleetGateway> {
+export async function startFleetGateway({
+  url,
+  upstream,
+  state,
+  store,
+  dir,
+  server,
+}: FleetSetup): Promise<FleetGateway> {
   const own = dir ?? mkdtempSync(join(tmpdir(), 'gatehouse-replica-'));
   const configs = writeSettings({
     server: {
+      ...server,
       default_config: 'default',
       state: {
         store: { type: 'postgres', url: '${env:DATABASE_URL}', ...store },

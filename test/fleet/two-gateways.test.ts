@@ -5,9 +5,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { postgresMissing, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { startRelay, type Relay } from '../support/relay.ts';
-import { startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
+import type { ScriptedUpstream } from '../support/upstream.ts';
 import { until } from '../support/gateway.ts';
-import { COST, OUTPUT, putKey, secretOf, startFleetGateway, write, type FleetGateway } from './gateways.ts';
+import {
+  answers,
+  COST,
+  putKey,
+  secretOf,
+  startFleetGateway,
+  startFleetUpstream,
+  write,
+  type FleetGateway,
+} from './gateways.ts';
 
 const missing = postgresMissing();
 
@@ -27,19 +36,7 @@ beforeEach(async () => {
   running = [];
   schemas += 1;
   relay = await startRelay(postgres.port);
-  upstream = await startUpstream((_, res) => {
-    res.setHeader('content-type', 'application/json');
-    res.end(
-      JSON.stringify({
-        id: 'c',
-        object: 'chat.completion',
-        created: 1,
-        model: 'm',
-        choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'hello' } }],
-        usage: { prompt_tokens: 100, completion_tokens: OUTPUT, total_tokens: 100 + OUTPUT },
-      }),
-    );
-  });
+  upstream = await startFleetUpstream();
 });
 afterEach(async () => {
   relay?.set('pass');
@@ -58,10 +55,6 @@ async function start(more: Partial<Parameters<typeof startFleetGateway>[0]> = {}
   running.push(gateway);
   return gateway;
 }
-
-/** A busy machine may need several looks. */
-const answers = ({ gateway }: FleetGateway): Promise<void> =>
-  until(() => gateway.state?.store !== undefined, 'the store answers');
 
 async function startTwo(store: object = {}): Promise<[FleetGateway, FleetGateway]> {
   const [a, b] = [await start({ store }), await start({ store })];

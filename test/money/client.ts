@@ -26,6 +26,7 @@ export class Client {
   #stopped = false;
   /** Requests that were answered. */
   answered = 0;
+  readonly statuses = new Set<number>();
 
   constructor(setup: ClientSetup) {
     this.#setup = setup;
@@ -62,6 +63,7 @@ export class Client {
       }),
     });
     this.answered += 1;
+    this.statuses.add(reply.status);
     const reader = reply.body!.getReader();
     for (let pieces = 0; ; pieces += 1) {
       const { done } = await reader.read();

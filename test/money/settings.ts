@@ -17,6 +17,8 @@ export const SMALL_KEY = 'gatehouse-small-key-0123456789';
 export interface MoneySettings {
   /** `state.when_down`. */
   readonly whenDown?: object | undefined;
+  /** Further keys of server.yaml, in place of those below. */
+  readonly server?: object | undefined;
   /** Adds a key with a small budget. Such as `0.01 USD`. */
   readonly smallCap?: string | undefined;
 }
@@ -25,7 +27,7 @@ export interface MoneySettings {
 export function writeConfigs(
   folder: string,
   { upstream, port, statusPort, adminPort }: Ports,
-  { whenDown, smallCap }: MoneySettings = {},
+  { whenDown, server, smallCap }: MoneySettings = {},
 ): string {
   const configs = join(folder, 'configs');
   mkdirSync(join(configs, 'gateway'), { recursive: true });
@@ -38,6 +40,7 @@ export function writeConfigs(
     drain: { delay: '0s', timeout: '2s' },
     telemetry: { log: { level: 'warn', access: 'off' } },
     state: { store: { type: 'sqlite', dir: join(folder, 'state') }, ...(whenDown && { when_down: whenDown }) },
+    ...server,
   });
   const entry = (slug: string) => ({ slug, provider: 'simulator', base_url: upstream, allow_insecure: true });
   write('catalog.yaml', { providers: [entry('one'), entry('two')] });

@@ -40,22 +40,76 @@ export function postgresMissing(programs: readonly string[] = ['initdb', 'postgr
   return reason;
 }
 
-/** @param settings of postgresql.conf, such as `max_connections=20` or `ssl=on` */
-export async function startPostgres(settings: readonly string[] = []): Promise<TestPostgres> {
+/** A server that follows another one by streaming, and may take its place. */
+export interface TestStandby extends TestPostgres {
+  /** From now on it is the primary. */
+  promote(): Promise<void>;
+}
+
+interface Place {
+  readonly folder: string;
+  readonly data: string;
+  readonly owner: ReturnType<typeof otherUser>;
+  readonly password: string;
+}
+
+function newPlace(password: string): Place {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-postgres-'));
   const owner = otherUser();
-  const password = randomBytes(12).toString('hex');
+  if (owner) chownSync(folder, owner.uid, owner.gid);
+  return { folder, data: join(folder, 'data'), owner, password };
+}
+
+/** Relays and gateways of this process have to go on while it runs. */
+async function runIn(
+  { folder, owner }: Place,
+  program: string,
+  args: readonly string[],
+  env: object = {},
+): Promise<void> {
+  const child = spawn(found(program)!, args, {
+    ...owner,
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (piece: Buffer) => (said += piece.toString()));
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  if (code !== 0) throw new Error(`${program} failed: ${said}`);
+}
+
+/** @param settings of postgresql.conf, such as `max_connections=20` or `ssl=on` */
+export async function startPostgres(settings: readonly string[] = []): Promise<TestPostgres> {
+  const place = newPlace(randomBytes(12).toString('hex'));
+  const { folder, data, owner, password } = place;
   const secret = join(folder, 'password');
   writeFileSync(secret, password, { mode: 0o600 });
-  if (owner) for (const path of [folder, secret]) chownSync(path, owner.uid, owner.gid);
-  const data = join(folder, 'data');
-  const made = spawnSync(
-    found('initdb')!,
-    ['-D', data, '-U', USER, '--auth=scram-sha-256', `--pwfile=${secret}`, '--no-sync', '-E', 'UTF8', '--locale=C'],
-    { ...owner, cwd: folder, encoding: 'utf8' },
-  );
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  if (owner) chownSync(secret, owner.uid, owner.gid);
+  const auth = ['--auth=scram-sha-256', `--pwfile=${secret}`];
+  await runIn(place, 'initdb', ['-D', data, '-U', USER, ...auth, '--no-sync', '-E', 'UTF8', '--locale=C']);
   const ca = settings.includes('ssl=on') ? makeCertificate(folder, data, owner) : '';
+  return startIn(place, settings, ca);
+}
+
+/** @param from port of the primary, or of a relay before it */
+export async function startStandby(primary: TestPostgres, from: number = primary.port): Promise<TestStandby> {
+  const { password } = new URL(primary.url());
+  const place = newPlace(password);
+  const { data } = place;
+  const source = ['-h', '127.0.0.1', '-p', String(from), '-U', USER];
+  await runIn(place, 'pg_basebackup', ['-D', data, ...source, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'], {
+    PGPASSWORD: password,
+  });
+  const server = await startIn(place, [], primary.ca);
+  return { ...server, promote: () => runIn(place, 'pg_ctl', ['promote', '-D', data, '-w', '-t', '60']) };
+}
+
+async function startIn(
+  { folder, data, owner, password }: Place,
+  settings: readonly string[],
+  ca: string,
+): Promise<TestPostgres> {
   const port = await freePort();
   const all = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', ...settings];
   let server: ChildProcess | undefined;

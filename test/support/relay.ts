@@ -11,12 +11,15 @@ export interface Relay {
   readonly port: number;
   /** @param delayMs time that each piece of bytes takes */
   set(mode: RelayMode, delayMs?: number): void;
+  /** New connections go to another port, as after a change of an address. */
+  lead(to: number): void;
   close(): Promise<void>;
 }
 
 export async function startRelay(to: number): Promise<Relay> {
   let mode: RelayMode = 'pass';
   let delay = 0;
+  let target = to;
   const sockets = new Set<Socket>();
   const pass = (from: Socket, into: Socket, lost: RelayMode): void => {
     from.on('data', (bytes) => {
@@ -33,7 +36,7 @@ export async function startRelay(to: number): Promise<Relay> {
   };
   const lossy = new Set<Socket>();
   const server = createServer((client) => {
-    const upstream = connect(to, '127.0.0.1');
+    const upstream = connect(target, '127.0.0.1');
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.setNoDelay(true);
@@ -54,6 +57,9 @@ export async function startRelay(to: number): Promise<Relay> {
       delay = delayMs;
       if (mode === 'cut') destroy(sockets);
       if (mode === 'pass') destroy(lossy);
+    },
+    lead(next) {
+      target = next;
     },
     close() {
       destroy(sockets);

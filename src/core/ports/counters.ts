@@ -134,7 +134,7 @@ export interface CreditAnswer {
   readonly parts: number;
   /** Counters that became tight after `knows` of the question, or stopped to be. In the order of the changes, a bounded number. */
   readonly changes: readonly (CounterRef & { readonly isTight: boolean })[];
-  /** The last change of `changes`; if there are none, that of the question. */
+  /** The last change of the store; where `isWhole` is false, of `changes`. Not less than that of the question. */
   readonly knows: number;
   /** False: further changes wait for the next question. */
   readonly isWhole: boolean;

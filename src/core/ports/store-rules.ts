@@ -8,6 +8,7 @@ import type {
   CreditUse,
   Grant,
   LeaseId,
+  LeaseRequest,
   LeaseState,
 } from './counters.ts';
 import type {
@@ -54,6 +55,7 @@ export interface StoreChecks {
   checkClaim(wish: ClaimWish): void;
   checkEvents(events: readonly OutboxEvent[]): void;
   checkTaking(to: readonly string[], most: number, ms: number): void;
+  checkTake(requests: readonly LeaseRequest[], by: Boot, batch: number): void;
   checkInteger(what: string, value: number, least: number, most?: number): void;
 }
 
@@ -116,12 +118,17 @@ export interface CreditTables {
   boots(): readonly CreditBoot[];
   /** @param use undefined: removes it */
   saveUse(boot: Boot['id'], use: CreditUse | undefined): void;
-  /** The number of the last change of tightness; 0: none. */
+  /** The number of the last change of tightness; 0: none. `changedAfter` has all changes up to it whose counters are still there. */
   lastChange(): number;
   saveLastChange(change: number): void;
   /** Counters whose last change of tightness is a later one, in the order of these changes. */
-  changedAfter(change: number, most: number): readonly CounterState[];
+  changedAfter(change: number, most: number): readonly TightCounter[];
 }
+
+export type TightCounter = Pick<CounterState, 'node' | 'period' | 'tight'>;
+
+/** Changes of tightness in one answer. */
+export const MAX_TIGHT_CHANGES = 1000;
 
 export type AdjustmentRow = Pick<AuditRow, 'role' | 'before' | 'after'>;
 

@@ -158,6 +158,24 @@ describe('gates', () => {
     expect([path[0]?.requests?.level(0), path[0]?.most]).toEqual([100, 5]);
   });
 
+  it('have the part that the larger number leaves: of the gateways on the store, or of the processes that the engine has seen', () => {
+    const gates = new Gates(createFakeClock());
+    const key = node('key', 'k', { requests: rate('600/min') });
+    const path = inForce(gates, key).whole([key]);
+    const levels = [
+      () => gates.shareWithFleet(1),
+      () => gates.share(4),
+      () => gates.shareWithFleet(2),
+      () => gates.shareWithFleet(10),
+      () => gates.share(1),
+      () => gates.shareWithFleet(1),
+    ].map((apply) => {
+      apply();
+      return path[0]?.requests?.level(0);
+    });
+    expect(levels).toEqual([100, 25, 25, 10, 10, 100]);
+  });
+
   it.each([
     ['gpt-4o', 'gpt-4o', ['gpt-*']],
     ['claude-opus-4', '@claude/claude-opus-4', ['@claude/*', '*opus*']],

@@ -13,10 +13,9 @@ import { AnswerTime, shareOf, wantOf } from './lease-size.ts';
 import type { RoomSource } from './reservations.ts';
 import { newSlice, onCredit, refOf, type Slice } from './slice.ts';
 import { StandingCredit, type UncoveredAccount } from './standing-credit.ts';
-import { Waiters } from './waiters.ts';
+import { StoreTurns } from './store-turns.ts';
 
-const REPORT_MS = 1000;
-/** Wait after a failure of the store. Also the shortest time between two questions for an account without free room. */
+/** The shortest time between two questions for an account without free room. */
 const AGAIN_MS = 1000;
 /** The same where a request is refused for it: a refusal needs an answer that is younger than the request. */
 const AGAIN_FULL_MS = 100;
@@ -59,32 +58,24 @@ export class Leases implements AccountRules, RoomSource {
   readonly #doubtful = new Set<Account>();
   /** Retired accounts without open holds. */
   readonly #done = new Set<Account>();
-  readonly #waiters: Waiters;
+  readonly #turns: StoreTurns;
   #book: AccountBook | undefined;
   #batch = 0;
   #live = 1;
   readonly #credit: StandingCredit;
   readonly #answerTime = new AnswerTime();
-  #running: Promise<void> | undefined;
-  #isReportDue = false;
-  /** A request has no room until the store answers. Without it, questions wait for the next report. */
-  #isUrgent = false;
-  #stopLater: (() => void) | undefined;
-  #stopTimer: (() => void) | undefined;
-  /** The store failed: monotonic milliseconds before which it is not asked again. */
-  #failedUntil: number | undefined;
-  #closed = false;
 
   constructor(options: LeasesOptions) {
     this.#options = options;
     this.#credit = new StandingCredit(options.clock);
-    this.#waiters = new Waiters(options.clock);
+    const { clock, onStore } = options;
+    this.#turns = new StoreTurns({ clock, onStore, work: () => this.#work() });
   }
 
   /** @param book the accounts of the process, which use these leases as their rules */
   start(book: AccountBook): void {
     this.#book = book;
-    this.#schedule();
+    this.#turns.start();
   }
 
   readonly leased = true;
@@ -117,13 +108,13 @@ export class Leases implements AccountRules, RoomSource {
     const { room, free, budget } = account;
     if (room >= need && room >= slice.grant / 2) return;
     const now = this.#options.clock.now();
-    if (now < (this.#failedUntil ?? 0)) return;
+    if (this.#turns.isPaused) return;
     // If the store had no room to grant, later requests do not repeat the question before `askAgainAt`.
     if (now < slice.askAgainAt && budget.hard && need > room + free) return;
     this.#want(account, slice, need);
     const credit = this.credit(account, need);
     // All questions of a second are one call, unless a request may have to wait for it.
-    if (credit === 0 || need > room + credit) this.#runUrgent();
+    if (credit === 0 || need > room + credit) this.#turns.soon();
   }
 
   short(account: Account, need: number, since: number | undefined): boolean {
@@ -133,13 +124,13 @@ export class Leases implements AccountRules, RoomSource {
     const now = this.#options.clock.now();
     const isFleet = this.#credit.isGiven;
     // In a fleet others give back what they do not use, and their answers are as old as their last use of the counter.
-    if (now < (this.#failedUntil ?? 0)) return isFleet;
+    if (this.#turns.isPaused) return isFleet;
     const isFull = need > room + free;
     const isFresh = isFleet ? since !== undefined && slice.askedAt >= since : now < slice.askAgainAt;
     if (isFull && isFresh) return false;
     this.#want(account, slice, need);
-    if (isFull && isFleet) this.#runAt(slice.answeredAt + AGAIN_FULL_MS);
-    else this.#runUrgent();
+    if (isFull && isFleet) this.#turns.at(slice.answeredAt + AGAIN_FULL_MS);
+    else this.#turns.soon();
     return true;
   }
 
@@ -157,43 +148,22 @@ export class Leases implements AccountRules, RoomSource {
     }
   }
 
-  #runUrgent(): void {
-    this.#isUrgent = true;
-    this.#run();
-  }
-
-  #runAt(at: number): void {
-    const ms = at - this.#options.clock.now();
-    if (ms <= 0) this.#runUrgent();
-    else
-      this.#stopLater ??= this.#options.clock.after(ms, () => {
-        this.#stopLater = undefined;
-        this.#runUrgent();
-      });
-  }
-
   get isDown(): boolean {
-    return this.#failedUntil !== undefined;
+    return this.#turns.isDown;
   }
 
-  /** Resolves when the store has answered the questions asked so far or has failed to, or after `ms`. A stall of the process does not count. */
   answered(ms: number): Promise<void> {
-    const { clock } = this.#options;
-    const isAsked = this.#running !== undefined || clock.now() >= (this.#failedUntil ?? 0);
-    return isAsked ? this.#waiters.wait(ms) : Promise.resolve();
+    return this.#turns.answered(ms);
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#stopTimer?.();
-    this.#stopLater?.();
-    await this.#running;
-    await this.#end().catch((error: unknown) => this.#fail(error));
+    await this.#turns.stop();
+    await this.#end().catch((error: unknown) => this.#turns.fail(error));
   }
 
   /** Amounts that were on credit get their leases, so that they are reported like all others. */
   async #end(): Promise<void> {
-    this.#isReportDue = true;
+    this.#turns.isReportDue = true;
     await this.#take();
     while (this.#wanted.size > 0) await this.#take(false);
     for (const account of this.#slices.keys()) this.#done.add(account);
@@ -203,54 +173,19 @@ export class Leases implements AccountRules, RoomSource {
     if (this.#credit.isGiven && this.#slices.size === 0) await counters.giveBack([], boot, true);
   }
 
-  #schedule(): void {
-    if (this.#closed) return;
-    this.#stopTimer = this.#options.clock.after(REPORT_MS, () => {
-      this.#isReportDue = true;
-      this.#run();
-      this.#schedule();
-    });
-  }
-
-  /** One question to the store at a time: answers cannot overtake each other. */
-  #run(): void {
-    if (this.#running || this.#closed) return;
-    this.#running = Promise.resolve()
-      .then(() => this.#work())
-      .then(
-        () => this.#recovered(),
-        (error: unknown) => this.#fail(error),
-      )
-      .finally(() => {
-        this.#running = undefined;
-        if (this.#isUrgent) this.#run();
-        this.#waiters.answer(!this.#isUrgent);
-      });
-  }
-
   async #work(): Promise<void> {
-    const isReport = this.#isReportDue;
-    if (isReport || this.#done.size > 0 || this.#doubtful.size > 0) await this.#report();
-    // Leases go back before new ones are taken. The store has one lease per process and counter: otherwise a new account would get the
-    // lease of the account that it replaces.
-    await this.#giveBack();
-    await this.#take(isReport);
-  }
-
-  #recovered(): void {
-    if (this.#failedUntil === undefined) return;
-    this.#failedUntil = undefined;
-    this.#options.onStore(undefined);
-  }
-
-  /** Requests use the leases that the process has until nothing of them is left. The timer asks the store again. */
-  #fail(error: unknown): void {
-    const failure = error instanceof Error ? error : new Error(String(error));
-    if (this.#failedUntil === undefined) this.#options.onStore(failure);
-    this.#failedUntil = this.#options.clock.now() + AGAIN_MS;
-    // A later request of each account asks again.
-    this.#wanted.clear();
-    this.#isUrgent = false;
+    try {
+      const isReport = this.#turns.isReportDue;
+      if (isReport || this.#done.size > 0 || this.#doubtful.size > 0) await this.#report();
+      // Leases go back before new ones are taken. The store has one lease per process and counter: otherwise a new account would get the
+      // lease of the account that it replaces.
+      await this.#giveBack();
+      await this.#take(isReport);
+    } catch (error) {
+      // Requests use the leases that the process has until nothing of them is left. A later request of each account asks again.
+      this.#wanted.clear();
+      throw error;
+    }
   }
 
   async #take(isReport = true): Promise<void> {
@@ -258,8 +193,8 @@ export class Leases implements AccountRules, RoomSource {
     if (isReport) this.#wantCovers();
     const asked = [...this.#wanted].slice(0, MAX_BATCH);
     for (const [account] of asked) this.#wanted.delete(account);
-    this.#isUrgent &&= this.#wanted.size > 0;
-    this.#waiters.ask();
+    this.#turns.isUrgent &&= this.#wanted.size > 0;
+    this.#turns.asking();
     const covered = new Set(asked.map(([account]) => account));
     const isDue = asked.length > 0 && this.#credit.isUnknown;
     const credit =
@@ -273,7 +208,7 @@ export class Leases implements AccountRules, RoomSource {
     const result = await this.#timed(() => this.#repeated(() => counters.take(asks, boot, this.#batch, credit)));
     this.#live = Math.max(1, result.live);
     if (credit) this.#credit.answered(result.credit, at);
-    this.#isUrgent ||= this.#credit.hasMore;
+    this.#turns.isUrgent ||= this.#credit.hasMore;
     for (const [index, [account]] of asked.entries()) {
       const grant = result.grants[index];
       const state = grant?.leases[0];
@@ -344,7 +279,7 @@ export class Leases implements AccountRules, RoomSource {
     if (slice.lease !== 0 && state.lease !== slice.lease) {
       // Its next report tells whether it is lost or unknown.
       this.#doubtful.add(account);
-      this.#isUrgent = true;
+      this.#turns.isUrgent = true;
       return;
     }
     if (state.lease !== 0) {
@@ -365,7 +300,7 @@ export class Leases implements AccountRules, RoomSource {
     if (!this.#answerTime.isSlow || !budget.hard || retired) return;
     if (room < 0 || room >= shareOf({ free, live: this.#live })) return;
     if (!this.#wanted.has(account)) this.#wanted.set(account, { least: 1, sum: 1 });
-    this.#isUrgent = true;
+    this.#turns.isUrgent = true;
   }
 
   #noteLease(account: Account, lease: LeaseId): void {
@@ -403,8 +338,8 @@ export class Leases implements AccountRules, RoomSource {
         if (state) this.#reported(account, slice, state, used[index]!.usedTotal);
       }
     }
-    if (!this.#isReportDue) return;
-    this.#isReportDue = false;
+    if (!this.#turns.isReportDue) return;
+    this.#turns.isReportDue = false;
     for (const [account, slice] of this.#slices) {
       slice.pace.note(account.used + account.held);
       slice.idle = account.used === slice.usedBefore && account.holds === 0 ? slice.idle + 1 : 0;

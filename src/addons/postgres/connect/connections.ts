@@ -101,13 +101,15 @@ export class ConnectionPool {
   readonly #pool: Pool;
   readonly #where: string;
   readonly #begin: string;
+  /** Connections that have broken, and those that could not be opened: the next one may reach another server. */
+  breaks = 0;
   #closing: Promise<void> | undefined;
 
   constructor(options: ConnectionsOptions) {
     const { pg, address, schema, size, statementMs, answerMs, patience = 1 } = options;
     this.#pg = pg;
     this.#where = nameOfAddress(address);
-    this.#begin = `BEGIN; SET LOCAL search_path TO ${pg.escapeIdentifier(schema)};
+    this.#begin = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path TO ${pg.escapeIdentifier(schema)};
       SET LOCAL statement_timeout = ${statementMs * patience}; SET LOCAL lock_timeout = ${statementMs * patience};
       SET LOCAL idle_in_transaction_session_timeout = ${statementMs * patience};`;
     this.#pool = new pg.Pool({
@@ -120,7 +122,7 @@ export class ConnectionPool {
       },
     });
     // Without listeners a connection that breaks ends the process. The next call opens another one.
-    this.#pool.on('error', () => {});
+    this.#pool.on('error', () => (this.breaks += 1));
     this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
@@ -194,6 +196,7 @@ export class ConnectionPool {
       try {
         return await this.#withClient(task);
       } catch (error) {
+        if (!(error instanceof StateFailure) && endsConnection(error)) this.breaks += 1;
         if (tries === MAX_TRIES || !isRepeatable(error)) throw failureOf(error, this.#where);
       }
     }

@@ -7,6 +7,7 @@ import {
   postgresMissing,
   type TestPostgres,
 } from '../../../../test/support/postgres.ts';
+import { describeCredit } from '../../budgets/store/contract/credit.testkit.ts';
 import { describeStateStore } from '../../budgets/store/contract/state-store.testkit.ts';
 import type { Backend } from '../../budgets/store/contract/opened-store.testkit.ts';
 import { storeRules } from '../../budgets/store/rules/store-rules.ts';
@@ -64,11 +65,13 @@ const backendOf = (name: string, url: () => string, listens: boolean): Backend =
 
 describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? '' : ` (${missing})`}`, () => {
   describeStateStore(backendOf('postgres', () => server.url(), true));
+  describeCredit(backendOf('postgres', () => server.url(), true));
 });
 
 describe.skipIf(noBouncer !== undefined)(
   `PostgreSQL behind pgbouncer${noBouncer === undefined ? '' : ` (${noBouncer})`}`,
   () => {
     describeStateStore(backendOf('postgres without session state', () => bouncer!.url, false));
+    describeCredit(backendOf('postgres without session state', () => bouncer!.url, false));
   },
 );

@@ -11,6 +11,7 @@ import {
 } from '../../../core/ports/counters.ts';
 import {
   MAX_ADJUSTMENTS,
+  MAX_TIGHT_CHANGES,
   type AdjustmentRow,
   type CountingCalls,
   type CountingTables,
@@ -18,9 +19,12 @@ import {
   type LeaseRow,
 } from '../../../core/ports/store-rules.ts';
 import type { StoreTools } from '../connect/store-tools.ts';
+import { CreditRows, LockComesFirst, type LoadedCredit } from './credit-rows.ts';
+import { TightTakes } from './tight-takes.ts';
 
 const PIECE = 500;
-const COUNTER = 'node, period, spent, leased, unreconciled, notified';
+const COUNTER = `node, period, spent, leased, unreconciled, notified, CASE WHEN tight_cap IS NOT NULL THEN
+  json_build_object('cap', tight_cap, 'change', tight_change, 'since', tight_since) END AS tight`;
 
 /** The rows that a call needs: those of its counters, its leases, its process. */
 interface Wanted {
@@ -35,9 +39,13 @@ interface Wanted {
   readonly adjusted?: string;
   /** Rows of the audit of a counter's adjustments. */
   readonly limit?: { readonly id: string; readonly ms: number; readonly most: number };
+  /** Changes of tightness after this one. */
+  readonly knows?: number | undefined;
+  /** The lock of standing credit, before all others. */
+  readonly lock?: true;
 }
 
-interface LoadedRows {
+interface LoadedRows extends LoadedCredit {
   readonly now: number;
   readonly counters: readonly CounterState[];
   readonly leases: readonly LeaseRow[];
@@ -54,23 +62,41 @@ interface LoadedRows {
 /** Each call loads its rows locked, runs the rules over them here, and saves what they changed. */
 export function countersOf(tools: StoreTools): Counters {
   const { connections, rules } = tools;
-  const run = <Result>(wanted: Wanted, call: (calls: CountingCalls, now: number) => Result): Promise<Result> =>
-    connections.exchange<LoadedRows, Result>(
-      ['counting_load', { ...wanted, live: LEASE_MS, ...tools.now() }, 'counting_save'],
+  const tryOnce = <Result>(wanted: Wanted, call: (calls: CountingCalls, now: number) => Result) =>
+    connections.exchange<LoadedRows, { readonly result: Result } | undefined>(
+      ['credit_load', { ...wanted, changes: MAX_TIGHT_CHANGES, live: LEASE_MS, ...tools.now() }, 'credit_save'],
       (loaded) => {
-        const rows = new CountingRows(loaded, tools);
+        const rows = new CountingRows(loaded, tools, wanted.lock === true);
         const calls = rules.counting((_, task) => task(rows));
-        return [call(calls, loaded.now), rows.changed];
+        try {
+          return [{ result: call(calls, loaded.now) }, rows.changed];
+        } catch (error) {
+          if (error instanceof LockComesFirst) return [undefined, undefined];
+          throw error;
+        }
       },
     );
+  const run = async <Result>(wanted: Wanted, call: (calls: CountingCalls, now: number) => Result): Promise<Result> => {
+    const done = (await tryOnce(wanted, call)) ?? (await tryOnce({ ...wanted, lock: true }, call));
+    return done!.result;
+  };
+  const tight = new TightTakes(tools);
   return {
-    take: (requests, by, batch) =>
-      run({ refs: requests.flatMap(({ path }) => path), boot: by.id, fresh: true }, (calls, now) =>
-        calls.take(now, requests, by, batch),
-      ),
+    async take(requests, by, batch, credit) {
+      const quick = credit ? undefined : await tight.take(requests, by, batch);
+      const wanted = {
+        refs: requests.flatMap(({ path }) => path),
+        boot: by.id,
+        fresh: true,
+        knows: credit?.knows,
+      } as const;
+      const result = quick ?? (await run(wanted, (calls, now) => calls.take(now, requests, by, batch, credit)));
+      tight.heard(result.grants);
+      return result;
+    },
     report: (used, by) =>
       run({ leases: used.map(({ lease }) => lease), boot: by.id }, (calls, now) => calls.report(now, used, by)),
-    giveBack: (leases, by) => run({ leases }, (calls, now) => calls.giveBack(now, leases, by)),
+    giveBack: (leases, by, isLast) => run({ leases }, (calls, now) => calls.giveBack(now, leases, by, isLast)),
     reap: (boot) => run({ reap: boot === undefined ? {} : { boot } }, (calls, now) => calls.reap(now, boot)),
     adjust: (adjustment, by) => {
       const { node, period, id, limit } = adjustment;
@@ -85,30 +111,36 @@ export function countersOf(tools: StoreTools): Counters {
     },
     notify: ({ node, period }, bit) =>
       run({ refs: [{ node, period }] }, (calls, now) => calls.notify(now, { node, period }, bit)),
-    async read(refs) {
-      const wanted = connections.literal(JSON.stringify(refs));
-      const found = await connections.one<CounterState>(
-        `SELECT ${COUNTER} FROM counter JOIN jsonb_to_recordset(${wanted}) AS r(node text, period bigint) USING (node, period)`,
-      );
-      const byName = new Map(found.map((row) => [nameOf(row), row]));
-      return refs.map((ref) => byName.get(nameOf(ref)) ?? rules.noCounter(ref));
-    },
+    read: (refs) => read(tools, refs),
     all: () => allOf(tools),
     forget: (age) => connections.call('counters_forget', { age, ...tools.now() }),
   };
 }
 
+async function read({ connections, rules }: StoreTools, refs: readonly CounterRef[]): Promise<readonly CounterState[]> {
+  const wanted = connections.literal(JSON.stringify(refs));
+  const found = await connections.one<FoundCounter>(
+    `SELECT ${COUNTER} FROM counter JOIN jsonb_to_recordset(${wanted}) AS r(node text, period bigint) USING (node, period)`,
+  );
+  const byName = new Map(found.map((row) => [nameOf(row), stateOf(row)]));
+  return refs.map((ref) => byName.get(nameOf(ref)) ?? rules.noCounter(ref));
+}
+
 async function* allOf({ reads }: StoreTools): AsyncIterable<readonly CounterState[]> {
   let last: CounterRef = { node: '', period: -1 };
   for (;;) {
-    const piece = await reads.one<CounterState>(
+    const piece = await reads.one<FoundCounter>(
       `SELECT ${COUNTER} FROM counter WHERE (node, period) > (${reads.literal(last.node)}, ${last.period}) ORDER BY node, period LIMIT ${PIECE}`,
     );
     if (piece.length === 0) return;
-    yield piece;
+    yield piece.map(stateOf);
     last = piece.at(-1)!;
   }
 }
+
+type FoundCounter = Omit<CounterState, 'tight'> & { readonly tight: CounterState['tight'] | null };
+
+const stateOf = ({ tight, ...row }: FoundCounter): CounterState => (tight ? { ...row, tight } : row);
 
 const nameOf = ({ node, period }: CounterRef): string => `${period} ${node}`;
 
@@ -123,17 +155,27 @@ class CountingRows implements CountingTables {
   readonly #savedCounters = new Map<string, CounterState>();
   readonly #savedLeases = new Map<LeaseId, LeaseRow>();
   readonly #audit: AuditRow[] = [];
+  readonly credit: CreditRows;
   #other: Record<string, unknown> | undefined;
 
-  constructor(loaded: LoadedRows, tools: StoreTools) {
+  constructor(loaded: LoadedRows, tools: StoreTools, isLocked: boolean) {
     this.#loaded = loaded;
     this.#tools = tools;
     this.#counters = new Map(loaded.counters.map((row) => [nameOf(row), row]));
+    for (const row of loaded.tight)
+      this.#counters.set(nameOf(row), { ...this.#counters.get(nameOf(row))!, tight: row.tight });
+    this.credit = new CreditRows({
+      loaded,
+      now: loaded.now,
+      isLocked,
+      counters: () => this.#counters.values(),
+      save: (changed) => this.#save(changed),
+    });
     this.#leases = new Map(loaded.leases.map((row) => [row.id, row]));
     for (const row of loaded.leases) if (row.state === 'live') this.#live.set(liveName(row.boot, row), row.id);
   }
 
-  /** For `counting_save`. Undefined: nothing. */
+  /** For `credit_save`. Undefined: nothing. */
   get changed(): object | undefined {
     if (this.#savedCounters.size + this.#savedLeases.size + this.#audit.length === 0 && !this.#other) return undefined;
     return {
@@ -193,6 +235,7 @@ class CountingRows implements CountingTables {
   }
 
   saveBoot(boot: Boot, seenAt: number): void {
+    this.credit.seen(boot.id);
     this.#save({ boot, seenAt });
   }
 

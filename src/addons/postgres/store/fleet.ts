@@ -9,7 +9,7 @@ const REFUSED = 'CASE WHEN refused IS NULL THEN NULL ELSE refused::json END AS r
 export const bootsOf = ({ connections, rules, now }: StoreTools): Boots => ({
   async seen(boot, shown) {
     rules.checks.checkShown(boot, shown);
-    return connections.call<LiveBoots>('boot_seen', { boot, shown, live: LEASE_MS, ...now() });
+    return connections.call<LiveBoots>('boot_shown', { boot, shown, live: LEASE_MS, ...now() });
   },
   async live() {
     const rows = await connections.one<BootRow & { readonly refused: BootRow['refused'] | null }>(

@@ -80,7 +80,11 @@ describe.skipIf(missing !== undefined)(`a store in PostgreSQL${missing === undef
     const store = await open({ schema });
     const next = [
       ...STEPS,
-      { number: 2, name: 'next', sql: 'ALTER TABLE counter ADD COLUMN next text; CREATE TABLE next (a int)' },
+      {
+        number: STEPS.length + 1,
+        name: 'next',
+        sql: 'ALTER TABLE counter ADD COLUMN next text; CREATE TABLE next (a int)',
+      },
     ];
     const later = await open({ schema, steps: next });
     for (const one of [store, later])
@@ -95,7 +99,10 @@ describe.skipIf(missing !== undefined)(`a store in PostgreSQL${missing === undef
   it('stays at the step before one that fails, and refuses a step that is another one', async () => {
     const schema = newSchema();
     await open({ schema });
-    const broken = [...STEPS, { number: 2, name: 'broken', sql: 'CREATE TABLE half (a int); SELECT 1 / 0' }];
+    const broken = [
+      ...STEPS,
+      { number: STEPS.length + 1, name: 'broken', sql: 'CREATE TABLE half (a int); SELECT 1 / 0' },
+    ];
     await expect(open({ schema, steps: broken })).rejects.toThrow('division by zero');
     expect(await onServer(`SELECT to_regclass('${schema}.half') AS half`)).toEqual([{ half: null }]);
     await open({ schema });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../plugin/index.ts';
-import { MAX_NAMES, type Ledger } from '../../../core/ports/ledger.ts';
+import { MAX_NAMES, type Ledger, type LedgerRow } from '../../../core/ports/ledger.ts';
 import { StateFailure } from '../../../core/ports/failures.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import type { StoreRules } from '../../../core/ports/store-rules.ts';
@@ -18,6 +18,7 @@ import { DAY_MS } from './ledger/columns.ts';
 import { dropDays, foldOldest, forgetSums, ledgerDays, tidyLedger } from './ledger/days.ts';
 import { LedgerNames } from './ledger/names.ts';
 import { ledgerRollups, ledgerRows } from './ledger/read.ts';
+import { RecentRows } from './ledger/recent-rows.ts';
 import type { StoreTools } from '../connect/store-tools.ts';
 import { Versions } from './versions.ts';
 
@@ -62,12 +63,13 @@ export async function openPostgresStore(options: PostgresOptions): Promise<State
     connections: tools.connections,
     listen: options.listen ? (written) => listen({ ...options, clock }, written) : undefined,
   });
-  const stopTidying = tidyLater(tools, clock);
+  const ledger = ledgerOf(tools, clock);
+  const stopTidying = tidyLater(tools, clock, () => ledger.sendAgain());
   return {
     ...readPortsOf(tools),
     entities: entitiesOf(tools, versions),
     counters: countersOf(tools),
-    ledger: ledgerOf(tools),
+    ledger,
     audit: auditOf(tools),
     idempotency: idempotencyOf(tools),
     boots: bootsOf(tools),
@@ -122,20 +124,28 @@ function toolsOf(options: PostgresOptions): StoreTools {
 
 const readPortsOf = (tools: StoreTools) => {
   const { load } = entitiesOf(tools, new Versions({ clock: STILL, connections: tools.connections, listen: undefined }));
-  return { entities: { load }, counters: countersOf(tools), ledger: ledgerOf(tools), audit: auditOf(tools) };
+  return { entities: { load }, counters: countersOf(tools), ledger: ledgerOf(tools, STILL), audit: auditOf(tools) };
 };
 
 /** Nothing watches: no timer is set. */
-const STILL: Pick<Clock, 'after'> = { after: () => () => {} };
+const STILL: Pick<Clock, 'after' | 'now'> = { after: () => () => {}, now: () => 0 };
 
-function ledgerOf(tools: StoreTools): Ledger {
+function ledgerOf(tools: StoreTools, clock: Pick<Clock, 'now'>): Ledger & Pick<RecentRows, 'sendAgain'> {
   const names = new LedgerNames(tools.appends, tools.maxNames);
+  const append = async (rows: readonly LedgerRow[]): Promise<number> => {
+    let added = 0;
+    for (const ofDay of Map.groupBy(rows, ({ at }) => Math.floor(at / DAY_MS)).values())
+      added += await appendDay(tools, names, ofDay);
+    return added;
+  };
+  const recent = new RecentRows({ clock, append, breaks: () => tools.appends.breaks });
   return {
+    sendAgain: () => recent.sendAgain(),
     async append(rows) {
       tools.rules.ledger.checkRows(rows);
-      let added = 0;
-      for (const ofDay of Map.groupBy(rows, ({ at }) => Math.floor(at / DAY_MS)).values())
-        added += await appendDay(tools, names, ofDay);
+      await recent.sendAgain();
+      const added = await append(rows);
+      recent.confirmed(rows);
       return added;
     },
     rollups: (query) => ledgerRollups(tools, query),
@@ -147,12 +157,16 @@ function ledgerOf(tools: StoreTools): Ledger {
   };
 }
 
-/** One gateway at a time adds up the sums of the ledger and makes its tables. Returns a function that ends it. */
-function tidyLater(tools: StoreTools, clock: Clock): () => void {
+/**
+ * One gateway at a time adds up the sums of the ledger and makes its tables. Returns a function that ends it.
+ * @param sendAgain of each gateway
+ */
+function tidyLater(tools: StoreTools, clock: Clock, sendAgain: () => Promise<void>): () => void {
   const wish = { name: 'ledger sums', holder: randomBytes(16).toString('hex'), ms: CARETAKER_MS };
   let stop = (): void => {};
   let isStopped = false;
   const tidy = async (): Promise<void> => {
+    await sendAgain();
     const { holder } = await claimsOf(tools).take(wish);
     if (holder === wish.holder) await tidyLedger(tools, Math.floor(clock.wall() / DAY_MS));
   };

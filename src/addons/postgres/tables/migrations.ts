@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { StateFailure } from '../../../core/ports/failures.ts';
 import type { ConnectionPool, Transaction } from '../connect/connections.ts';
+import { CREDIT_TABLES } from './credit-tables.ts';
 import { FIRST_FUNCTIONS } from './first-functions.ts';
 import { FIRST_TABLES } from './first-tables.ts';
+import { TIGHT_TAKES } from './tight-takes.ts';
 
 export interface TableStep {
   /** From 1, without gaps. */
@@ -15,7 +17,11 @@ export interface TableStep {
  * The tables, step by step. A step that has been released is never edited: stores remember its checksum. Steps only add until two releases
  * later, so that one release before and after serve side by side. Statements name their columns, so that they stay valid then.
  */
-export const STEPS: readonly TableStep[] = [{ number: 1, name: 'first tables', sql: FIRST_TABLES + FIRST_FUNCTIONS }];
+export const STEPS: readonly TableStep[] = [
+  { number: 1, name: 'first tables', sql: FIRST_TABLES + FIRST_FUNCTIONS },
+  { number: 2, name: 'standing credit', sql: CREDIT_TABLES },
+  { number: 3, name: 'takes near caps', sql: TIGHT_TAKES },
+];
 
 /** DETACH PARTITION CONCURRENTLY begins with it. */
 const LEAST_VERSION = 140_000;

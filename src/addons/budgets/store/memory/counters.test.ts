@@ -1,8 +1,17 @@
 import { describeCounters } from '../contract/counters.testkit.ts';
+import { describeCredit } from '../contract/credit.testkit.ts';
+import type { Backend } from '../contract/opened-store.testkit.ts';
 import { MemoryCounters } from './counters.ts';
 
-// A gateway without a state store counts its budgets with them.
-describeCounters({
-  name: 'memory',
-  open: async ({ clock }) => ({ store: { counters: new MemoryCounters(clock) }, end: () => Promise.resolve() }),
+const backendOf = (name: string, givesCredit: boolean): Backend<'counters'> => ({
+  name,
+  open: async ({ clock }) => ({
+    store: { counters: new MemoryCounters(clock, { givesCredit }) },
+    end: () => Promise.resolve(),
+  }),
 });
+
+// A gateway without a state store counts its budgets with them.
+describeCounters(backendOf('memory', false));
+describeCounters(backendOf('memory with standing credit', true));
+describeCredit(backendOf('memory', true));

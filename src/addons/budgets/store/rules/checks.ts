@@ -12,7 +12,14 @@ import {
 } from '../../../../core/ports/entities.ts';
 import { MAX_REFUSED, type ShownBoot } from '../../../../core/ports/boots.ts';
 import type { ClaimWish } from '../../../../core/ports/claims.ts';
-import type { Boot } from '../../../../core/ports/counters.ts';
+import {
+  MAX_BATCH,
+  MAX_NANO,
+  MAX_PATH,
+  type Boot,
+  type CounterRef,
+  type LeaseRequest,
+} from '../../../../core/ports/counters.ts';
 import { MAX_EVENT_LENGTH, type OutboxEvent } from '../../../../core/ports/outbox.ts';
 import { MAX_ANSWER_LENGTH, type KeptAnswer } from '../../../../core/ports/idempotency.ts';
 
@@ -162,4 +169,33 @@ export function checkTaking(to: readonly string[], most: number, ms: number): vo
   if (to.length > 1_000) throw invalid('a call names at most 1000 receivers');
   checkInteger('the number of events', most, 1, 100);
   checkInteger('the time of an event', ms, 1);
+}
+
+export function checkCounter({ node, period }: CounterRef): void {
+  checkText('the node of a counter', node, 256);
+  checkInteger('the period of a counter', period, 0);
+}
+
+export function checkSize(size: number): void {
+  if (size > MAX_BATCH) throw invalid(`a call has at most ${MAX_BATCH} entries`);
+}
+
+export function checkTake(requests: readonly LeaseRequest[], by: Boot, batch: number): void {
+  checkBoot(by);
+  checkInteger('a batch', batch, 1);
+  checkSize(requests.length);
+  for (const request of requests) checkRequest(request);
+}
+
+function checkRequest({ path, caps, need, want, covers }: LeaseRequest): void {
+  if (path.length === 0 || path.length > MAX_PATH) throw invalid(`a path has 1 to ${MAX_PATH} nodes`);
+  if (caps.length !== path.length) throw invalid('a path has a cap, or undefined, for each node');
+  for (const ref of path) checkCounter(ref);
+  if (new Set(path.map(({ node, period }) => `${period} ${node}`)).size !== path.length)
+    throw invalid('a path names each counter once');
+  for (const cap of caps) if (cap !== undefined) checkInteger('a cap', cap, 0, MAX_NANO);
+  checkInteger('need', need, 0, MAX_NANO);
+  checkInteger('want', want, need, MAX_NANO);
+  if (covers && covers.length !== path.length) throw invalid('a path has a cover for each node, or none');
+  for (const { total } of covers ?? []) checkInteger('a cover', total, 0, MAX_NANO);
 }

@@ -2,9 +2,7 @@ import type { Nano } from '../../../../core/ports/money.ts';
 import {
   auditIdOf,
   LEASE_MS,
-  MAX_BATCH,
   MAX_NANO,
-  MAX_PATH,
   type Adjustment,
   type LeaseRequest,
   type Boot,
@@ -27,7 +25,16 @@ import {
   type LeaseRow,
   type RunCount,
 } from '../../../../core/ports/store-rules.ts';
-import { checkActor, checkBoot, checkInteger, checkText, invalid } from './checks.ts';
+import {
+  checkActor,
+  checkBoot,
+  checkCounter,
+  checkInteger,
+  checkSize,
+  checkTake,
+  checkText,
+  invalid,
+} from './checks.ts';
 import { answerUse, freeOf, noteUse, takenOf, tightened, withTightness } from './credit.ts';
 
 /** A lease that ended, or a process without leases, is forgotten after this time: later reports of it would not be counted. */
@@ -58,11 +65,6 @@ export const noCounter = ({ node, period }: CounterRef): CounterState => ({
   notified: 0,
 });
 
-function checkCounter({ node, period }: CounterRef): void {
-  checkText('the node of a counter', node, 256);
-  checkInteger('the period of a counter', period, 0);
-}
-
 interface TakeCall {
   readonly requests: readonly LeaseRequest[];
   readonly by: Boot;
@@ -71,10 +73,7 @@ interface TakeCall {
 }
 
 function take(tables: CountingTables, { requests, by, batch, credit: use }: TakeCall, now: number): TakeResult {
-  checkBoot(by);
-  checkInteger('a batch', batch, 1);
-  checkSize(requests.length);
-  for (const request of requests) checkRequest(request);
+  checkTake(requests, by, batch);
   tables.saveBoot(by, now);
   const last = tables.lastBatch(by.id);
   if (batch < last) throw new StateFailure('conflict', `batch ${batch} comes after batch ${last}`);
@@ -88,23 +87,6 @@ function take(tables: CountingTables, { requests, by, batch, credit: use }: Take
     : requests.map((request, index) => grant(tables, request, { by, now, isCovered: covered[index]! }));
   if (!isRepeated) tables.saveAnswer(by.id, batch, grants);
   return { grants, live, ...(use && tables.credit && { credit: answerUse(tables.credit, by, { use, now }) }) };
-}
-
-function checkSize(size: number): void {
-  if (size > MAX_BATCH) throw invalid(`a call has at most ${MAX_BATCH} entries`);
-}
-
-function checkRequest({ path, caps, need, want, covers }: LeaseRequest): void {
-  if (path.length === 0 || path.length > MAX_PATH) throw invalid(`a path has 1 to ${MAX_PATH} nodes`);
-  if (caps.length !== path.length) throw invalid('a path has a cap, or undefined, for each node');
-  for (const ref of path) checkCounter(ref);
-  if (new Set(path.map(({ node, period }) => `${period} ${node}`)).size !== path.length)
-    throw invalid('a path names each counter once');
-  for (const cap of caps) if (cap !== undefined) checkInteger('a cap', cap, 0, MAX_NANO);
-  checkInteger('need', need, 0, MAX_NANO);
-  checkInteger('want', want, need, MAX_NANO);
-  if (covers && covers.length !== path.length) throw invalid('a path has a cover for each node, or none');
-  for (const { total } of covers ?? []) checkInteger('a cover', total, 0, MAX_NANO);
 }
 
 interface By {

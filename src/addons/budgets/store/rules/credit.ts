@@ -8,7 +8,7 @@ import {
   type CreditUse,
 } from '../../../../core/ports/counters.ts';
 import type { Nano } from '../../../../core/ports/money.ts';
-import type { CreditTables } from '../../../../core/ports/store-rules.ts';
+import { MAX_TIGHT_CHANGES, type CreditTables } from '../../../../core/ports/store-rules.ts';
 import { checkInteger } from './checks.ts';
 
 // Why these rules keep the bound: README.md of this folder.
@@ -20,9 +20,6 @@ const LOOSE_SHARE = 0.7;
 const STAYS_TIGHT_MS = 60_000;
 /** Processes name periods by their own wall clocks, which may differ from the store's by a minute. */
 const CLOCKS_DIFFER_MS = 120_000;
-
-/** Changes of tightness in one answer. */
-const MAX_CHANGES = 1000;
 
 /** The tables that the rules of tightness need. `credit` is undefined where the backend gives none. */
 export interface TightnessTables {
@@ -120,12 +117,15 @@ export function answerUse(
   if (partsFor(credit, by, { use, now }) > before.parts) credit.lock();
   const parts = partsFor(credit, by, { use, now });
   credit.saveUse(by.id, { knows: before.knows, parts: Math.max(before.parts, parts) });
-  const changed = credit.changedAfter(use.knows, MAX_CHANGES);
+  const changed = credit.changedAfter(use.knows, MAX_TIGHT_CHANGES);
+  const isWhole = changed.length < MAX_TIGHT_CHANGES;
+  const last = changed.at(-1)?.tight?.change ?? use.knows;
   return {
     parts,
     changes: changed.map(({ node, period, tight }) => ({ node, period, isTight: (tight?.since ?? 0) > 0 })),
-    knows: changed.at(-1)?.tight?.change ?? use.knows,
-    isWhole: changed.length < MAX_CHANGES,
+    // The counter of the last change may have been removed.
+    knows: isWhole ? Math.max(last, credit.lastChange()) : last,
+    isWhole,
   };
 }
 

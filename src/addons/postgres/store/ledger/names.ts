@@ -19,11 +19,12 @@ interface AskedName {
   readonly place: number;
 }
 
-/** The numbers that stand for names in the rows of a day. What is known once holds while the day is there. */
+/** The numbers that stand for names in the rows of a day. What is known once holds while the day is there, and until a failover loses it. */
 export class LedgerNames {
   readonly #connections: ConnectionPool;
   readonly #most: number;
   readonly #days = new Map<number, NamesOfDay>();
+  #breaks = 0;
 
   constructor(connections: ConnectionPool, most: number) {
     this.#connections = connections;
@@ -32,6 +33,9 @@ export class LedgerNames {
 
   /** Learns the names of these rows; new ones are written. */
   async learn(day: number, rows: readonly LedgerRow[]): Promise<void> {
+    // A standby that lacks the last commits may give their numbers to other names.
+    if (this.#connections.breaks !== this.#breaks) this.#days.clear();
+    this.#breaks = this.#connections.breaks;
     const { ids, full } = this.#of(day);
     const asked = new Map<string, AskedName>();
     for (const row of rows)

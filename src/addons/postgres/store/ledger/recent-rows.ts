@@ -1,0 +1,50 @@
+import type { Clock } from '../../../../plugin/index.ts';
+import type { LedgerRow } from '../../../../core/ports/ledger.ts';
+
+/** A standby that is further behind is of no use to a failover. */
+const KEPT_MS = 60_000;
+/** Rows of 400 bytes. Beyond them the older ones are forgotten. */
+const MAX_ROWS = 20_000;
+
+interface Batch {
+  readonly rows: readonly LedgerRow[];
+  /** Monotonic milliseconds. */
+  readonly at: number;
+}
+
+interface RecentRowsSetup {
+  readonly clock: Pick<Clock, 'now'>;
+  /** Grows when a connection breaks: the next one may reach another server. */
+  readonly breaks: () => number;
+  /** Rows that the ledger has already change nothing. */
+  readonly append: (rows: readonly LedgerRow[]) => Promise<unknown>;
+}
+
+/** The rows that the store has confirmed within the last minute. After a failover to a standby that lacks their commits they are sent again. */
+export class RecentRows {
+  readonly #setup: RecentRowsSetup;
+  #batches: Batch[] = [];
+  #size = 0;
+  #breaks = 0;
+
+  constructor(setup: RecentRowsSetup) {
+    this.#setup = setup;
+  }
+
+  confirmed(rows: readonly LedgerRow[]): void {
+    const now = this.#setup.clock.now();
+    this.#batches.push({ rows, at: now });
+    this.#size += rows.length;
+    while (this.#batches[0] && (this.#batches[0].at < now - KEPT_MS || this.#size > MAX_ROWS))
+      this.#size -= this.#batches.shift()!.rows.length;
+  }
+
+  /** Call it before an append, and now and then. Rejects as an append does: the next call sends all of them again. */
+  async sendAgain(): Promise<void> {
+    const breaks = this.#setup.breaks();
+    if (breaks === this.#breaks) return;
+    const from = this.#setup.clock.now() - KEPT_MS;
+    for (const { rows } of this.#batches.filter(({ at }) => at >= from)) await this.#setup.append(rows);
+    this.#breaks = breaks;
+  }
+}

@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { postgresMissing } from '../support/postgres.ts';
+import { nginxMissing } from './nginx.ts';
+
+/**
+ * `npm run test:fleet`: all tests of a fleet in their long forms, within 30 minutes. They start PostgreSQL, a standby, pgbouncer, redis-server, nginx
+ * and relays on loopback. `npm test` has the short forms: fewer kills, budgets and seeds.
+ */
+const MOST_MS = 30 * 60_000;
+const PARTS: readonly (readonly string[])[] = [
+  ['--project', 'unit', 'src/addons/postgres', 'src/addons/valkey', 'src/addons/budgets/store/memory'],
+  ['--project', 'crossing', 'test/fleet', 'test/valkey', 'test/governance'],
+];
+
+function run(): boolean {
+  const missing = postgresMissing(['initdb', 'postgres', 'pg_basebackup', 'pg_ctl', 'pgbouncer']) ?? nginxMissing();
+  if (missing !== undefined) console.log(`Some tests are skipped: ${missing}`);
+  const from = performance.now();
+  let isGood = true;
+  for (const args of PARTS) {
+    const { status, signal } = spawnSync(
+      process.execPath,
+      [join('node_modules', 'vitest', 'vitest.mjs'), 'run', ...args],
+      {
+        stdio: 'inherit',
+        timeout: MOST_MS - (performance.now() - from),
+        // Without `stores`, one file in four of the folders of its tests would run.
+        env: { ...process.env, TEST_FULL: 'fleet,governance,stores' },
+      },
+    );
+    if (signal) console.log(`ended after ${MOST_MS / 60_000} minutes`);
+    isGood &&= status === 0;
+  }
+  console.log(`${isGood ? 'passed' : 'FAILED'}, ${Math.round((performance.now() - from) / 1000)} s`);
+  return isGood;
+}
+
+process.exitCode = run() ? 0 : 1;
