@@ -42,6 +42,10 @@ export const POSTGRES: StoreDriver = {
     const { readPostgresStore } = await import('./store/state-store.ts');
     return readPostgresStore(await optionsOf(entry, tools));
   },
+  async moveTo(entry: StateStoreSettings, tools) {
+    const { PostgresMoveTarget } = await import('./store/move-target.ts');
+    return new PostgresMoveTarget(await optionsOf(entry, tools));
+  },
   copies:
     'a store of type `postgres` is copied with the tools of PostgreSQL, such as pg_dump or an archive of its log: remove `backup`',
 };

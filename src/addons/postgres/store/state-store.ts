@@ -19,6 +19,7 @@ import { dropDays, foldOldest, forgetSums, ledgerDays, tidyLedger } from './ledg
 import { LedgerNames } from './ledger/names.ts';
 import { ledgerRollups, ledgerRows } from './ledger/read.ts';
 import type { StoreTools } from '../connect/store-tools.ts';
+import { refuseHalf } from './move-mark.ts';
 import { Versions } from './versions.ts';
 
 const APPENDING = 2;
@@ -51,6 +52,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<State
   try {
     // A step may take longer than any call, and another gateway may be at it.
     await migrate(tools.reads, options);
+    await refuseHalf(tools);
     await useKeys(tools);
   } catch (error) {
     await closeAll(tools);
@@ -104,7 +106,7 @@ export async function readPostgresStore(options: PostgresOptions) {
   return { ...readPortsOf(tools), close: () => closeAll(tools) };
 }
 
-function toolsOf(options: PostgresOptions): StoreTools {
+export function toolsOf(options: PostgresOptions): StoreTools {
   const { rules, keys, connections: size, maxNames = MAX_NAMES, now } = options;
   const ring = rules.ring(keys);
   const short = { ...options, statementMs: STATEMENT_MS, answerMs: ANSWER_MS };
@@ -128,7 +130,7 @@ const readPortsOf = (tools: StoreTools) => {
 /** Nothing watches: no timer is set. */
 const STILL: Pick<Clock, 'after'> = { after: () => () => {} };
 
-function ledgerOf(tools: StoreTools): Ledger {
+export function ledgerOf(tools: StoreTools): Ledger {
   const names = new LedgerNames(tools.appends, tools.maxNames);
   return {
     async append(rows) {
@@ -174,6 +176,6 @@ function tidyLater(tools: StoreTools, clock: Clock): () => void {
   };
 }
 
-const closeAll = async ({ connections, appends, reads }: StoreTools): Promise<void> => {
+export const closeAll = async ({ connections, appends, reads }: StoreTools): Promise<void> => {
   await Promise.all([connections.close(), appends.close(), reads.close()]);
 };
