@@ -24,6 +24,8 @@ import { Versions } from './versions.ts';
 
 const APPENDING = 2;
 const READING = 2;
+/** Connections of a gateway beside `connections`: the listener is one. */
+export const EXTRA_CONNECTIONS = APPENDING + READING + 1;
 const STATEMENT_MS = 5_000;
 const ANSWER_MS = 2_000;
 /** A report of a year, and the sums of a day. */
