@@ -21,6 +21,6 @@ export const parts: AddOnParts = {
   restartOnly: AT_START,
   async examine({ state }, tools) {
     if (state?.store.type !== POSTGRES.type) return [];
-    return (await import('./settings/examine.ts')).examineStore(state.store, tools);
+    return (await import('./examine.ts')).examineStore(state.store, tools);
   },
 };

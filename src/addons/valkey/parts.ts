@@ -9,6 +9,6 @@ export const parts: AddOnParts = {
   metrics: SHARED_METRICS,
   open: openShared,
   async examine(server, tools) {
-    return (await import('./settings/examine.ts')).examineShared(server, tools);
+    return (await import('./examine.ts')).examineShared(server, tools);
   },
 };

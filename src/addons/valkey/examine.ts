@@ -1,10 +1,10 @@
-import type { ServerFile } from '../../../../schemas/types.generated.ts';
-import type { ExamineTools } from '../../../core/process/add-on-parts.ts';
-import { error, ok, warning, type Finding } from '../../../core/process/finding.ts';
-import { messageOf } from '../../../core/kernel/outside/thrown.ts';
-import { connectClient } from '../engine/client.ts';
-import { within } from '../engine/within.ts';
-import { addressIn, sharedOf } from './shared.ts';
+import type { ServerFile } from '../../../schemas/types.generated.ts';
+import type { ExamineTools } from '../../core/process/add-on-parts.ts';
+import { error, ok, warning, type Finding } from '../../core/process/finding.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
+import { connectClient } from './engine/client.ts';
+import { within } from './engine/within.ts';
+import { addressIn, sharedOf } from './settings/shared.ts';
 
 /** Longer answers than this are none for a gateway. */
 const COMMAND_MS = 100;
