@@ -26,6 +26,8 @@ export const isMovedTable = (name: string): name is MovedTable => Object.hasOwn(
 /** A store from which another one takes everything. No gateway has it open. Reads are synchronous, calls throw `StateFailure`. */
 export interface MoveSource {
   readonly version: number;
+  /** The largest id that a lease has had: a spool may name one that is gone. */
+  readonly lastLease: number;
   /** The first day (UTC) whose rows of the ledger were not dropped; empty: none was. */
   readonly droppedBefore: string;
   /** Whether a move has begun. */

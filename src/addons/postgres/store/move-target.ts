@@ -18,6 +18,7 @@ import { migrate, missingSteps } from '../tables/migrations.ts';
 import { appendAudit, checkRows } from './audit.ts';
 import { ADD_CELLS, deltaOf } from './ledger/append.ts';
 import { DAY_MS } from './ledger/columns.ts';
+import { storable } from './ledger/names.ts';
 import { MOVING } from './move-mark.ts';
 import { closeAll, ledgerOf, toolsOf, type PostgresOptions } from './state-store.ts';
 
@@ -25,6 +26,7 @@ import { closeAll, ledgerOf, toolsOf, type PostgresOptions } from './state-store
 const PATIENCE = 10;
 const FINISH_MS = 3_600_000;
 const CELLS = 500;
+const MAX_ID = 256;
 const ACTOR: Actor = { id: 'gatehouse-cli', role: 'operator' };
 const TABLES = Object.keys(MOVED_TABLES).filter(isMovedTable);
 
@@ -82,7 +84,7 @@ export class PostgresMoveTarget implements MoveTarget {
           deltaOf({
             ...sum,
             start,
-            names: LEDGER_DIMENSIONS.map((name) => names[name] ?? ''),
+            names: LEDGER_DIMENSIONS.map((name) => storable(names[name] ?? '')),
             ms: [...ms],
             firstMs: [...firstMs],
           }),
@@ -101,9 +103,7 @@ export class PostgresMoveTarget implements MoveTarget {
       );
       await lock(tx);
       for (const table of TABLES) await moveTable(tx, source, table);
-      await tx.query(
-        `SELECT setval('lease_id', greatest(1, (SELECT max(id) FROM lease), (SELECT last_value FROM lease_id)))`,
-      );
+      await tx.query(`SELECT setval('lease_id', greatest(1, $1, (SELECT max(id) FROM lease)))`, source.lastLease);
       await tx.query(`UPDATE sequence SET value = $1 WHERE name = 'version'`, version);
       if (droppedBefore !== '')
         await tx.query(
@@ -112,7 +112,7 @@ export class PostgresMoveTarget implements MoveTarget {
         );
       const verdict = await checkRows(tx, tools.chain.check());
       if (!isDeepStrictEqual(verdict, source.verify())) throw different('the audit');
-      await appendAudit(tx, tools, { action: 'migrate', kind: 'store', id: name }, ACTOR);
+      await appendAudit(tx, tools, { action: 'migrate', kind: 'store', id: name.slice(-MAX_ID) }, ACTOR);
       await tx.query('DELETE FROM sequence WHERE name = $1', MOVING);
       return verdict;
     });
@@ -135,7 +135,7 @@ async function stateOf(tx: Transaction, epoch: readonly string[]): Promise<MoveS
   const [found] = await tx.query<{ isMoving: boolean; isUsed: boolean; isOf: boolean }>(
     `SELECT EXISTS (SELECT FROM sequence WHERE name = $1) AS "isMoving", EXISTS (SELECT FROM epoch WHERE id = ANY ($2)) AS "isOf",
        EXISTS (SELECT FROM audit) OR EXISTS (SELECT FROM entity) OR EXISTS (SELECT FROM counter) OR EXISTS (SELECT FROM ledger)
-         AS "isUsed"`,
+         OR EXISTS (SELECT FROM boot) AS "isUsed"`,
     MOVING,
     epoch,
   );

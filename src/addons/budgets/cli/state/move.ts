@@ -1,4 +1,7 @@
+import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import type { Output } from '../../../../core/commands/terminal/output.ts';
+import type { AuditVerdict } from '../../../../core/ports/audit.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import { LEDGER_DIMENSIONS, type LedgerRow, type RollupQuery, type RollupRow } from '../../../../core/ports/ledger.ts';
 import type { MovedTable, MoveSource, MoveTarget } from '../../../../core/ports/store-move.ts';
@@ -59,7 +62,7 @@ export const moveCommand = (options: MoveOptions): Promise<0 | 1 | 2> =>
 
 /** What processes have sent and no store has yet is replayed by the first gateway on its folder: it has to come along. */
 function checkSpool({ state }: FoundStore, folder: string): void {
-  const [left] = state.dir === folder ? [] : spoolsIn(folder);
+  const [left] = resolve(state.dir ?? '') === resolve(folder) ? [] : spoolsIn(folder);
   if (left !== undefined)
     throw new StateFailure(
       'invalid',
@@ -67,16 +70,16 @@ function checkSpool({ state }: FoundStore, folder: string): void {
     );
 }
 
-async function show({ source, target, folder, name, out }: Move): Promise<ExitCode> {
+async function show({ source, target, folder, name, out, err }: Move): Promise<ExitCode> {
   const state = await target.state(epochOf(source));
   if (state === 'other') throw otherStore(name);
-  const count = (table: MovedTable): number => countOf(source, table);
+  const verdict = source.verify();
   const days = source.days();
   const rows = days.reduce((sum, day) => sum + source.countRows(day), 0);
   out(
-    `${folder} would move to ${name}: ${count('entity')} objects, ${count('counter')} counters, ${count('audit')} rows of the audit, ${rows} rows of the ledger in ${days.length} days, ${usd(source.rollups(EVER)[0])}\n`,
+    `${folder} would move to ${name}: ${contentsOf(source, verdict)}, ${rows} rows of the ledger in ${days.length} days, ${usd(source.rollups(EVER)[0])}\n`,
   );
-  return 0;
+  return exitOf(verdict, err);
 }
 
 async function move(parts: Move): Promise<ExitCode> {
@@ -95,11 +98,13 @@ async function move(parts: Move): Promise<ExitCode> {
   await moveLedger(parts);
   const verdict = await target.finish(source, folder);
   source.mark(name, true);
-  const head = verdict.intact ? `, the last is ${verdict.seq}:${verdict.head}` : '';
-  out(
-    `${name}: ${countOf(source, 'entity')} objects, ${countOf(source, 'counter')} counters, ${countOf(source, 'audit')} rows of the audit${head}\n`,
-  );
-  if (!verdict.intact) err(`gatehouse: the audit was changed before it moved: row ${verdict.at}: ${verdict.reason}\n`);
+  out(`${name}: ${contentsOf(source, verdict)}\n`);
+  return exitOf(verdict, err);
+}
+
+/** A broken chain moves as it is: no row of it can be mended. */
+function exitOf(verdict: AuditVerdict, err: Output['err']): ExitCode {
+  if (!verdict.intact) err(`gatehouse: the audit of the folder was changed: row ${verdict.at}: ${verdict.reason}\n`);
   return verdict.intact ? 0 : 1;
 }
 
@@ -153,10 +158,15 @@ function* batches(pieces: Iterable<readonly LedgerRow[]>): Iterable<readonly Led
 
 const epochOf = (source: MoveSource): string[] => [...source.rows('epoch')].flat().map(({ id }) => String(id));
 
-function countOf(source: MoveSource, table: MovedTable): number {
-  let count = 0;
-  for (const rows of source.rows(table)) count += rows.length;
-  return count;
+function contentsOf(source: MoveSource, verdict: AuditVerdict): string {
+  const count = (table: MovedTable): number => {
+    let found = 0;
+    // A deleted object leaves its id.
+    for (const rows of source.rows(table)) found += rows.filter(({ gone }) => gone !== 1).length;
+    return found;
+  };
+  const head = verdict.intact ? ` (the last is ${verdict.seq}:${verdict.head})` : '';
+  return `${count('entity')} objects, ${count('counter')} counters, ${count('audit')} rows of the audit${head}`;
 }
 
 const usd = (sums: RollupRow | undefined): string => `${((sums?.nano ?? 0) / 1e9).toFixed(9)} USD`;

@@ -43,14 +43,27 @@ export class SqliteMoveSource implements MoveSource {
     if (readMark(folder)?.isDone) refuseMoved(folder);
     this.#folder = folder;
     this.#owner = locks ? new Engine({ ...options, moves: true }) : undefined;
-    this.#reader = new StoreReader(folder);
-    this.#db = new Database(join(folder, 'state.db'), { synchronous: 'FULL', readOnly: true });
-    this.#ledger = new SqliteLedger(join(folder, 'ledger'), { readOnly: true });
-    this.#audit = new SqliteAudit(this.#db, KeyEncryptionKeys.parse(keys));
+    try {
+      this.#reader = new StoreReader(folder);
+      this.#db = new Database(join(folder, 'state.db'), { synchronous: 'FULL', readOnly: true });
+      this.#ledger = new SqliteLedger(join(folder, 'ledger'), { readOnly: true });
+      this.#audit = new SqliteAudit(this.#db, KeyEncryptionKeys.parse(keys));
+    } catch (error) {
+      this.#owner?.close();
+      throw error;
+    }
   }
 
   get version(): number {
-    return this.#db.get<{ value: number }>(`SELECT value FROM sequence WHERE name = 'version'`)!.value;
+    return this.#sequence('version');
+  }
+
+  get lastLease(): number {
+    return this.#sequence('lease');
+  }
+
+  #sequence(name: string): number {
+    return this.#db.get<{ value: number }>('SELECT value FROM sequence WHERE name = ?', name)!.value;
   }
 
   get droppedBefore(): string {

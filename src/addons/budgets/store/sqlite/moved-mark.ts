@@ -1,5 +1,6 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../../../../core/kernel/outside/thrown.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 
 /** A folder with this file has moved to another store, or a move has begun. */
@@ -25,17 +26,16 @@ export function readMark(folder: string): MovedMark | undefined {
 /** The file is whole after a power failure, or as it was before. */
 export function writeMark(folder: string, mark: MovedMark): void {
   const path = join(folder, NAME);
-  const file = openSync(`${path}.new`, 'w', 0o600);
   try {
-    writeSync(file, `${JSON.stringify(mark)}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
+    const text = `${JSON.stringify(mark)}\n`;
+    writeFileSync(`${path}.new`, text, { mode: 0o600, flush: true });
+    renameSync(`${path}.new`, path);
+    const parent = openSync(folder, 'r');
+    fsyncSync(parent);
+    closeSync(parent);
+  } catch (error) {
+    throw new StateFailure('unavailable', `${path}: ${messageOf(error)}`, { cause: error });
   }
-  renameSync(`${path}.new`, path);
-  const parent = openSync(folder, 'r');
-  fsyncSync(parent);
-  closeSync(parent);
 }
 
 /** Two stores that both count one budget would spend it twice. */
