@@ -8,6 +8,7 @@ import type { StateStore } from '../../src/core/ports/store.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
 import type { Gateway } from '../../src/core/process/running-gateway.ts';
 import { digestOf } from '../../src/core/settings/compile/api-keys.ts';
+import type { Clock } from '../../src/plugin/index.ts';
 import { KEY, writeSettings } from '../support/gateway.ts';
 
 /** A gateway of a fleet in this process. */
@@ -37,9 +38,17 @@ interface FleetSetup {
   readonly store?: object;
   /** Of an earlier gateway. */
   readonly dir?: string;
+  readonly clock?: Clock;
 }
 
-export async function startFleetGateway({ url, upstream, state, store, dir }: FleetSetup): Promise<FleetGateway> {
+export async function startFleetGateway({
+  url,
+  upstream,
+  state,
+  store,
+  dir,
+  clock,
+}: FleetSetup): Promise<FleetGateway> {
   const own = dir ?? mkdtempSync(join(tmpdir(), 'gatehouse-replica-'));
   const configs = writeSettings({
     server: {
@@ -65,6 +74,7 @@ export async function startFleetGateway({ url, upstream, state, store, dir }: Fl
     configs,
     env: { DATABASE_URL: url, ENCRYPTION_KEYS: KEYS },
     logTo: { write: (line) => void lines.push(line) },
+    ...(clock && { clock }),
   });
   const storeOf = (): StateStore => {
     const found = gateway.state?.store;
