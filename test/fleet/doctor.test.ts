@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { doctorCommand } from '../../src/addons/doctor/doctor.ts';
 import type { Finding } from '../../src/core/process/finding.ts';
@@ -54,6 +55,18 @@ describe.skipIf(missing !== undefined)(`doctor of a fleet${missing === undefined
     expect(of('PostgreSQL connections')).toMatch(
       /^warning: 1 × 11 connections are more than half of max_connections \(20\)/,
     );
+  }, 300_000);
+
+  it('says that a user may not write, before there are tables and afterwards', async () => {
+    const client = new pg.Client(server.url());
+    await client.connect();
+    await client.query(`CREATE ROLE reader LOGIN PASSWORD 'canary-reader' IN ROLE pg_read_all_data`);
+    const url = Object.assign(new URL(server.url()), { username: 'reader', password: 'canary-reader' }).href;
+    const refusal = expect.stringMatching(/^error: .*the user of `url` may not write to the schema of_reader/);
+    expect((await doctor(url, { schema: 'of_reader' }))('PostgreSQL')).toEqual(refusal);
+    await client.query('CREATE SCHEMA of_reader CREATE TABLE entity (id text)');
+    expect((await doctor(url, { schema: 'of_reader' }))('PostgreSQL')).toEqual(refusal);
+    await client.end();
   }, 300_000);
 
   it('says why a server is not reached', async () => {

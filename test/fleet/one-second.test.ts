@@ -66,8 +66,6 @@ async function listeners(server: TestPostgres): Promise<number> {
 }
 
 async function closeBy(clock: FakeClock, gateway: FleetGateway): Promise<void> {
-  let isClosed = false;
-  const closing = gateway.close().finally(() => (isClosed = true));
-  for (; !isClosed; await sleep(5)) await clock.advance(1_000);
-  await closing;
+  const closed = gateway.close().then(() => true);
+  while (!(await Promise.race([closed, sleep(5, false)]))) await clock.advance(1_000);
 }

@@ -17,6 +17,8 @@ interface Server {
   readonly max: number;
   readonly now: number;
   readonly inRecovery: boolean;
+  /** The user may make the tables, or write to them if they are there. */
+  readonly mayWrite: boolean;
 }
 
 /** Findings on the server of the state store. Never rejects. */
@@ -28,10 +30,14 @@ export async function examineStore(
   try {
     const options = await optionsOf(entry, { clock, keys: '' });
     pool = new ConnectionPool({ ...options, size: 1, statementMs: timeoutMs, answerMs: timeoutMs });
+    const schema = pool.literal(options.schema);
     const began = clock.wall();
     const [server] = await pool.one<Server>(
       `SELECT current_setting('server_version') AS version, current_setting('max_connections')::integer AS max,
-         (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, pg_is_in_recovery() AS "inRecovery"`,
+         (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, pg_is_in_recovery() AS "inRecovery",
+         CASE WHEN to_regclass('entity') IS NOT NULL THEN has_table_privilege('entity', 'INSERT')
+           WHEN to_regnamespace(${schema}) IS NOT NULL THEN has_schema_privilege(${schema}, 'CREATE')
+           ELSE has_database_privilege(current_database(), 'CREATE') END AS "mayWrite"`,
     );
     // The answer is of some moment between the two.
     const apart = Math.round(server!.now - (began + clock.wall()) / 2);
@@ -60,9 +66,15 @@ export async function examineStore(
   }
 }
 
-function reached({ version, inRecovery }: Server, { address, ca }: PostgresOptions, name: string): Finding {
+function reached({ version, inRecovery, mayWrite }: Server, options: PostgresOptions, name: string): Finding {
+  const { address, ca, schema } = options;
   if (inRecovery)
     return error(CHECK, `${name} is a standby, which takes no writes: \`url\` has to lead to the primary`);
+  if (!mayWrite)
+    return error(
+      CHECK,
+      `${name}: the user of \`url\` may not write to the schema ${schema}: let it own that, or the database`,
+    );
   const tls =
     address.isLoopback && ca === undefined ? 'without TLS on a loopback address' : 'over TLS, its certificate is valid';
   return ok(CHECK, `${name} answers, release ${version}, ${tls}`);
