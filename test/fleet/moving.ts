@@ -8,6 +8,7 @@ import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import { LEDGER_DIMENSIONS } from '../../src/core/ports/ledger.ts';
 import { driverOf, type StoreEntry } from '../../src/core/ports/store-driver.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
+import { formatDiagnostics, type SettingsRefused } from '../../src/core/settings/source/diagnostic.ts';
 import { Secret } from '../../src/plugin/index.ts';
 import { writeSettings } from '../support/gateway.ts';
 
@@ -86,11 +87,15 @@ export function startMoving(url: string, store: object, folder?: string): Moving
     before: () => read({ type: 'sqlite', dir: own } as StoreEntry),
     after: () => read({ type: 'postgres', url: new Secret(url), ...store } as StoreEntry),
     async refusal(of) {
-      const logTo = { write() {} };
-      const outcome = await startGateway({ configs: of ? old : configs, env, logTo }).catch((error: unknown) => error);
-      if (outcome instanceof Error) return outcome.message;
-      await (outcome as Awaited<ReturnType<typeof startGateway>>).close();
-      return undefined;
+      for (;;) {
+        const starting = startGateway({ configs: of ? old : configs, env, logTo: { write() {} } });
+        const outcome = await starting.catch((error: SettingsRefused) => error);
+        if ('diagnostics' in outcome) return formatDiagnostics(outcome.diagnostics, 'pretty');
+        const answers = outcome.state?.store !== undefined;
+        await outcome.close();
+        // On a busy machine it may have begun without a store that did not answer in time.
+        if (answers) return undefined;
+      }
     },
     end() {
       for (const path of [top, configs, old]) rmSync(path, { recursive: true, force: true });

@@ -6,7 +6,7 @@ import { error, ok, warning, type Finding } from '../../core/process/finding.ts'
 import { ConnectionPool } from './connect/connections.ts';
 import { optionsOf, POSTGRES } from './driver.ts';
 import { EXTRA_CONNECTIONS, type PostgresOptions } from './store/state-store.ts';
-import { missingSteps } from './tables/migrations.ts';
+import { missingSteps, type TableStep } from './tables/migrations.ts';
 
 const CHECK = 'PostgreSQL';
 /** Expiry of keys and periods of budgets follow the clock of each gateway. */
@@ -29,7 +29,13 @@ export async function examineStore(
   let pool: ConnectionPool | undefined;
   try {
     const options = await optionsOf(entry, { clock, keys: '' });
-    pool = new ConnectionPool({ ...options, size: 1, statementMs: timeoutMs, answerMs: timeoutMs });
+    pool = new ConnectionPool({
+      ...options,
+      size: 1,
+      statementMs: 1_000,
+      answerMs: 1_000,
+      patience: timeoutMs / 1_000,
+    });
     const schema = pool.literal(options.schema);
     const began = clock.wall();
     const [server] = await pool.one<Server>(
@@ -41,16 +47,11 @@ export async function examineStore(
     );
     // The answer is of some moment between the two.
     const apart = Math.round(server!.now - (began + clock.wall()) / 2);
-    const steps = (await missingSteps(pool, options)).length;
+    const missing = await missingSteps(pool, options);
     return [
       reached(server!, options, POSTGRES.nameOf(entry)),
-      steps === 0
-        ? ok(`${CHECK} tables`, 'they are those of this release')
-        : warning(
-            `${CHECK} tables`,
-            `${steps} steps are missing: the next start, or \`gatehouse state migrate\`, adds them`,
-          ),
-      connectionsOf(server!, options, await gatewaysOn(pool, steps)),
+      tablesOf(missing, options),
+      connectionsOf(server!, options, await gatewaysOn(pool, missing.length)),
       Math.abs(apart) <= MOST_APART_MS
         ? ok(`${CHECK} clock`, `${apart} ms from the one of this machine`)
         : warning(
@@ -78,6 +79,14 @@ function reached({ version, inRecovery, mayWrite }: Server, options: PostgresOpt
   const tls =
     address.isLoopback && ca === undefined ? 'without TLS on a loopback address' : 'over TLS, its certificate is valid';
   return ok(CHECK, `${name} answers, release ${version}, ${tls}`);
+}
+
+function tablesOf(missing: readonly TableStep[], { schema }: PostgresOptions): Finding {
+  const check = `${CHECK} tables`;
+  if (missing.length === 0) return ok(check, 'they are those of this release');
+  if (missing[0]!.number === 1) return ok(check, `the schema ${schema} has none yet: the first start makes them`);
+  const steps = `${missing.length} steps are missing`;
+  return warning(check, `${steps}: the next start, or \`gatehouse state migrate\`, adds them`);
 }
 
 /** Gateways that have been seen; a first start has made no tables yet. */
