@@ -147,6 +147,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'docs/operate/deploy.md': 'test/package/deploy.test.ts',
   'docs/operate/explain.md': 'test/docs/docs.test.ts',
   'docs/operate/keys.md': 'test/docs/docs.test.ts',
+  'docs/operate/fleet.md': 'test/fleet/fleet-page.test.ts',
   'docs/operate/ledger.md': 'test/state/ledger-export.test.ts',
   'docs/operate/prices.md': 'test/docs/docs.test.ts',
   'docs/operate/records.md': 'test/docs/docs.test.ts',

@@ -71,7 +71,7 @@ async function problemsOf(page: string): Promise<readonly string[]> {
     stringify(parts.map(({ text }) => parse(text) as unknown).reduce(merged)),
   ]);
   const shown = blocks.map(({ text }) => text).join('\n');
-  const env = Object.fromEntries([...shown.matchAll(/\$\{env:(\w+)/g)].map(([, name = '']) => [name, valueOf(name)]));
+  const env = Object.fromEntries([...shown.matchAll(/\$\{env:(\w+)\}/g)].map(([, name = '']) => [name, valueOf(name)]));
   const paths = [...shown.matchAll(/\$\{file:([^}]+)\}/g)].map(([, path]) => [path, ACCOUNT]);
   const loaded = await loadSettings('configs', {
     env,

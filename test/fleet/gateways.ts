@@ -8,6 +8,7 @@ import type { StateStore } from '../../src/core/ports/store.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
 import type { Gateway } from '../../src/core/process/running-gateway.ts';
 import { digestOf } from '../../src/core/settings/compile/api-keys.ts';
+import type { Clock } from '../../src/plugin/index.ts';
 import { KEY, until, writeSettings } from '../support/gateway.ts';
 import { startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 
@@ -60,6 +61,7 @@ interface FleetSetup {
   readonly dir?: string;
   /** Further keys of `server.yaml`. */
   readonly server?: object;
+  readonly clock?: Clock;
 }
 
 export async function startFleetGateway({
@@ -69,6 +71,7 @@ export async function startFleetGateway({
   store,
   dir,
   server,
+  clock,
 }: FleetSetup): Promise<FleetGateway> {
   const own = dir ?? mkdtempSync(join(tmpdir(), 'gatehouse-replica-'));
   const configs = writeSettings({
@@ -96,6 +99,7 @@ export async function startFleetGateway({
     configs,
     env: { DATABASE_URL: url, ENCRYPTION_KEYS: KEYS },
     logTo: { write: (line) => void lines.push(line) },
+    ...(clock && { clock }),
   });
   const storeOf = (): StateStore => {
     const found = gateway.state?.store;

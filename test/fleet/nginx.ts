@@ -30,18 +30,14 @@ function replace(text: string, before: string | RegExp, after: string): string {
   return replaced;
 }
 
-/** nginx as docs/operate/fleet.md puts it before three gateways, without TLS. */
+/** nginx as docs/operate/fleet.md puts it before three gateways. */
 export async function startNginx(gateways: readonly number[]): Promise<{ readonly url: string; end(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-nginx-'));
   const port = await freePort();
-  let upstream = nginxIn('docs/operate/fleet.md');
+  let site = nginxIn('docs/operate/fleet.md');
   for (const [at, gateway] of gateways.entries())
-    upstream = replace(upstream, `127.0.0.1:878${7 + at};`, `127.0.0.1:${gateway};`);
-  let site = nginxIn('docs/operate/reverse-proxy.md');
-  site = replace(site, /upstream gatehouse \{[^}]*\}/, upstream);
-  site = replace(site, 'listen 443 ssl;', `listen 127.0.0.1:${port};`);
-  site = replace(site, /ssl_certificate .*;\n\s*ssl_certificate_key .*;/, '');
-  site = replace(site, 'proxy_next_upstream off;', 'proxy_next_upstream error;');
+    site = replace(site, `127.0.0.1:${8787 + 10 * at} `, `127.0.0.1:${gateway} `);
+  site = replace(site, 'listen 8080;', `listen 127.0.0.1:${port};`);
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
   );

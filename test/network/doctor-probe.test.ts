@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { doctorCommand } from '../../src/addons/doctor/doctor.ts';
-import type { Finding } from '../../src/addons/doctor/finding.ts';
+import type { Finding } from '../../src/core/process/finding.ts';
 import { writeSettings } from '../support/gateway.ts';
 import { json, startUpstream, type Script, type ScriptedUpstream } from '../support/upstream.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { doctorCommand, type DoctorOptions } from '../../src/addons/doctor/doctor.ts';
-import type { Finding } from '../../src/addons/doctor/finding.ts';
+import type { Finding } from '../../src/core/process/finding.ts';
 import { testPrivateKey } from '../../src/core/providers/setup.testkit.ts';
 import { Authority } from '../../src/core/settings/read/certificates.testkit.ts';
 import { startTestGateway, writeSettings, type TestSettings } from '../support/gateway.ts';

@@ -1,5 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SQLITE } from '../../src/addons/budgets/store/sqlite/driver.ts';
+import { addStoreDrivers } from '../../src/core/ports/store-driver.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
 import { KEY, writeSettings } from '../support/gateway.ts';
 import { json, openaiChunk, openaiReply, sse, startUpstream, type Script } from '../support/upstream.ts';
@@ -47,8 +50,16 @@ const REQUESTS: readonly { readonly body: object; readonly headers?: Record<stri
 export async function startCannedLoad(env: Readonly<Record<string, string>>) {
   const upstream = await startUpstream(model);
   const { modules } = writePlugins([{ name: 'guard', body: GUARD }]);
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-load-'));
+  // Panels of a fleet have series where gateways may share a store. A server of `state.shared` that is away has them too.
+  addStoreDrivers([{ ...SQLITE, use: 'shared' }]);
+  const state = {
+    store: { type: 'sqlite', dir: join(dir, 'store') },
+    dir: join(dir, 'own'),
+    shared: { type: 'valkey', url: 'redis://127.0.0.1:1' },
+  };
   const configs = writeSettings({
-    server: { plugins: modules, chains: { request: ['guard', 'metadata', 'route'] } },
+    server: { state, plugins: modules, chains: { request: ['guard', 'metadata', 'route'] } },
     catalog: {
       providers: [
         { slug: 'openai', provider: 'simulator', base_url: upstream.url, allow_insecure: true, models: ['m'] },
@@ -93,6 +104,8 @@ export async function startCannedLoad(env: Readonly<Record<string, string>>) {
       await load;
       await gateway.close();
       await upstream.close();
+      addStoreDrivers([SQLITE]);
+      rmSync(dir, { recursive: true });
     },
   };
 }

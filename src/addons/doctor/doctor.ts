@@ -5,8 +5,9 @@ import { loadSettings, type LoadResult } from '../../core/settings/read/load.ts'
 import type { Environment } from '../../core/settings/values/references.ts';
 import type { Lookup } from '../../core/upstream/index.ts';
 import type { Output } from '../../core/commands/terminal/output.ts';
-import { partOf } from '../../core/process/add-on-parts.ts';
-import { error, ok, skipped, warning, type Finding } from './finding.ts';
+import { addOnParts, partOf } from '../../core/process/add-on-parts.ts';
+import { systemClock } from '../../core/kernel/system-clock.ts';
+import { error, ok, skipped, warning, type Finding } from '../../core/process/finding.ts';
 import {
   checkCertificates,
   checkFiles,
@@ -69,8 +70,12 @@ async function checkRest(loaded: LoadResult, options: DoctorOptions): Promise<re
   const server = compileServerSettings(settings.server);
   const { checkUpstreams } = await import('./upstreams.ts');
   const outbound = outboundOf(settings);
-  const [ports, upstreams] = await Promise.all([
+  const examined = (offline ? [] : addOnParts).flatMap(
+    ({ examine }) => examine?.(settings.server, { clock: systemClock, timeoutMs }) ?? [],
+  );
+  const [ports, engines, upstreams] = await Promise.all([
     checkPorts(server, timeoutMs),
+    Promise.all(examined),
     offline
       ? [skipped('credentials and addresses', '--offline')]
       : checkUpstreams({ settings, outbound, env, timeoutMs, probes, lookup }),
@@ -82,6 +87,7 @@ async function checkRest(loaded: LoadResult, options: DoctorOptions): Promise<re
     checkMemory(server, read),
     ...checkProxy(env, settings.server.egress?.proxy !== undefined),
     ...ports,
+    ...engines.flat(),
     ...upstreams,
   ];
 }

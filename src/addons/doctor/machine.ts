@@ -5,7 +5,7 @@ import { storeSettings } from '../../core/settings/source/stored-objects.ts';
 import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
 import { EXPIRES_SOON_MS, type TlsFiles } from '../../core/settings/read/tls-files.ts';
 import { version } from '../../core/kernel/version.ts';
-import { error, ok, skipped, warning, type Finding } from './finding.ts';
+import { error, ok, skipped, warning, type Finding } from '../../core/process/finding.ts';
 
 /** Reads a file of the system; undefined where it does not exist. Injected by tests. */
 export type ReadSystem = (path: string) => string | undefined;

@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { createServer } from 'node:net';
 import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
-import { error, ok, skipped, type Finding } from './finding.ts';
+import { error, ok, skipped, type Finding } from '../../core/process/finding.ts';
 
 interface PortPlace {
   readonly host: string;

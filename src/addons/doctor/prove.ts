@@ -3,7 +3,7 @@ import { isObject } from '../../core/kernel/index.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
 import { scrub } from '../../core/record/scrub.ts';
 import type { Upstream } from '../../core/upstream/types.ts';
-import { error, ok, warning, type Finding } from './finding.ts';
+import { error, ok, warning, type Finding } from '../../core/process/finding.ts';
 
 /** Lists of models of large vendors have half a megabyte. */
 const MAX_BYTES = 8 * 1024 * 1024;

@@ -14,7 +14,7 @@ import { networkWire } from '../../core/upstream/pool.ts';
 import { createRoutes } from '../../core/upstream/route.ts';
 import { UpstreamError } from '../../plugin/index.ts';
 import { proveCredentials } from './prove.ts';
-import { error, ok, skipped, warning, type Finding } from './finding.ts';
+import { error, ok, skipped, warning, type Finding } from '../../core/process/finding.ts';
 
 /** A build may lack it. */
 const SIMULATOR: string = 'simulator';

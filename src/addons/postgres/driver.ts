@@ -42,11 +42,16 @@ export const POSTGRES: StoreDriver = {
     const { readPostgresStore } = await import('./store/state-store.ts');
     return readPostgresStore(await optionsOf(entry, tools));
   },
+  async moveTo(entry: PostgresEntry, tools) {
+    const { PostgresMoveTarget } = await import('./store/move-target.ts');
+    return new PostgresMoveTarget(await optionsOf(entry, tools));
+  },
   copies:
     'a store of type `postgres` is copied with the tools of PostgreSQL, such as pg_dump or an archive of its log: remove `backup`',
 };
 
-async function optionsOf(entry: PostgresEntry, { clock, keys }: DriverTools): Promise<PostgresOptions> {
+/** Rejects with `StateFailure`. */
+export async function optionsOf(entry: PostgresEntry, { clock, keys }: DriverTools): Promise<PostgresOptions> {
   const { url, ca, schema = 'gatehouse', connections = 4, listen = true } = entry;
   const address = readAddress(url?.reveal() ?? '');
   if (typeof address === 'string') throw new StateFailure('invalid', address);

@@ -16,4 +16,11 @@ function textOf(value: unknown): string | undefined {
   return shown === undefined ? undefined : JSON.stringify(shown);
 }
 
-export const parts: AddOnParts = { storeDrivers: [POSTGRES], restartOnly: AT_START };
+export const parts: AddOnParts = {
+  storeDrivers: [POSTGRES],
+  restartOnly: AT_START,
+  async examine({ state }, tools) {
+    if (state?.store.type !== POSTGRES.type) return [];
+    return (await import('./examine.ts')).examineStore(state.store, tools);
+  },
+};

@@ -4,6 +4,7 @@ import type { Audit } from './audit.ts';
 import type { Counters } from './counters.ts';
 import type { Entities } from './entities.ts';
 import type { Ledger } from './ledger.ts';
+import type { MoveSource, MoveTarget } from './store-move.ts';
 import type { StateStore } from './store.ts';
 
 /** `state.store` of server.yaml. Each driver has the type of its own keys. */
@@ -40,6 +41,9 @@ export interface StoreDriver {
   read(entry: StoreEntry, tools: DriverTools): Promise<StoreForReading>;
   /** A text: the store is copied with tools of its own, which it names for operators. */
   readonly copies: StoreCopies | string;
+  /** The store of a folder, for a move to another type. @param locks false: reads alone, while a gateway may have it open */
+  moveFrom?(folder: string, tools: DriverTools, locks: boolean): Promise<MoveSource>;
+  moveTo?(entry: StoreEntry, tools: DriverTools): Promise<MoveTarget>;
 }
 
 /** The reads of commands. */

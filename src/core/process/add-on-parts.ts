@@ -1,3 +1,5 @@
+import type { ServerFile } from '../../../schemas/types.generated.ts';
+import type { Finding } from './finding.ts';
 import { addParts, type AddedParts } from '../settings/compile/added-parts.ts';
 import { setAdminSettings } from '../settings/compile/server-settings.ts';
 import type { OpenStoreTools, GatewayOptions } from './gateway-options.ts';
@@ -35,6 +37,12 @@ export type ValidationPass = (settings: Settings, result: LoadResult) => Promise
 /** Reads a folder of settings for a command that does not serve. */
 export type LoadForCommand = (dir: string, env: Environment) => Promise<LoadResult>;
 
+export interface ExamineTools {
+  readonly clock: Clock;
+  /** For each connection. */
+  readonly timeoutMs: number;
+}
+
 /** The parts of an add-on: rows for the tables of the core, and what it does for a process and for each snapshot. */
 export interface AddOnParts {
   readonly plugins?: readonly Plugin[];
@@ -71,6 +79,8 @@ export interface AddOnParts {
   readonly storeRules?: () => Promise<StoreRules>;
   /** Backends of the state store. */
   readonly storeDrivers?: readonly StoreDriver[];
+  /** What the settings name and the add-on uses, examined for `gatehouse doctor`. Never rejects. */
+  readonly examine?: (server: ServerFile, tools: ExamineTools) => Promise<readonly Finding[]>;
   /** Opens the add-on for a process that serves. */
   readonly open?: (tools: PartTools) => ProcessPart;
   /** The add-on for a dry run without a process. */

@@ -1,8 +1,8 @@
 import { FILE_PURPOSES, isObject, type StoredFile } from '../../../core/kernel/index.ts';
-import type { ContinuedUpload, FileDetails, FileEntry, FileStore, FileUpload, SweptStore } from '../file-store.ts';
+import type { FileDetails, FileEntry, FileStore, FileUpload, SweptStore } from '../file-store.ts';
 import { createdAt, isFileId } from '../file-ids.ts';
 import { MAX_PAGES, PAGE, PAGE_BYTES } from '../bucket-api.ts';
-import { CHUNK } from '../bucket-upload.ts';
+import { BucketStore, inOrder } from '../bucket-store.ts';
 import { GcsApi, type GcsSetup } from './gcs-api.ts';
 import { GcsPieces, isState, receivedBy } from './gcs-pieces.ts';
 import { GcsUpload } from './gcs-upload.ts';
@@ -23,16 +23,16 @@ interface StoredObject {
 }
 
 /** Files in a bucket: `PREFIX OWNER/ID.EXTENSION`. Gemini infers the type of some addresses from the extension. */
-export class GcsFileStore implements FileStore {
-  readonly uploadBytes = CHUNK;
+export class GcsFileStore extends BucketStore implements FileStore {
   readonly #setup: GcsSetup;
   readonly #api: GcsApi;
-  readonly #pieces: GcsPieces;
+  protected readonly pieces: GcsPieces;
 
   constructor(setup: GcsSetup) {
+    super();
     this.#setup = setup;
     this.#api = new GcsApi(setup);
-    this.#pieces = new GcsPieces({
+    this.pieces = new GcsPieces({
       api: this.#api,
       now: () => setup.clock.wall(),
       nameOf: (owner, id) => `${setup.prefix}${owner}/${id}`,
@@ -48,7 +48,7 @@ export class GcsFileStore implements FileStore {
       const file = this.#fileOf(object);
       if (file) files.push(file);
     }
-    return files.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    return inOrder(files);
   }
 
   /** A listing has all details. */
@@ -79,18 +79,6 @@ export class GcsFileStore implements FileStore {
       publish: (bytes, details, admit) => this.#publish(owner, { name, id, bytes }, { details, admit }),
       remove: () => this.#delete(name),
     });
-  }
-
-  beginInPieces(...args: Parameters<FileStore['beginInPieces']>): Promise<void> {
-    return this.#pieces.begin(...args);
-  }
-
-  resume(owner: string, id: string, now: number): Promise<ContinuedUpload | undefined> {
-    return this.#pieces.resume(owner, id, now);
-  }
-
-  received(owner: string, id: string, now: number): Promise<number | undefined> {
-    return this.#pieces.received(owner, id, now);
   }
 
   async unfinished(owner: string): ReturnType<FileStore['unfinished']> {

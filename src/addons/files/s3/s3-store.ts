@@ -1,8 +1,8 @@
 import { UPLOAD_LIFE_MS, type StoredFile } from '../../../core/kernel/index.ts';
 import { totalIn } from '../bucket-api.ts';
-import { CHUNK } from '../bucket-upload.ts';
+import { BucketStore, inOrder } from '../bucket-store.ts';
 import { createdAt, isOver } from '../file-ids.ts';
-import type { ContinuedUpload, FileEntry, FileStore, FileUpload, SweptStore } from '../file-store.ts';
+import type { FileEntry, FileStore, FileUpload, SweptStore } from '../file-store.ts';
 import { fileName, pendingName, readObjectName } from './object-names.ts';
 import { S3Api, type S3Setup } from './s3-api.ts';
 import { S3Pieces } from './s3-pieces.ts';
@@ -18,16 +18,16 @@ const LOOK_BYTES = 16 * 1024;
  * Files in a bucket of S3, one object a file. Names of objects have what a listing shows, their metadata the rest. The metadata of an
  * object are those of its beginning, before the form of the file is known, so a copy within the bucket makes it visible.
  */
-export class S3FileStore implements FileStore {
-  readonly uploadBytes = CHUNK;
+export class S3FileStore extends BucketStore implements FileStore {
   readonly #setup: S3Setup;
   readonly #api: S3Api;
-  readonly #pieces: S3Pieces;
+  protected readonly pieces: S3Pieces;
 
   constructor(setup: S3Setup) {
+    super();
     this.#setup = setup;
     this.#api = new S3Api(setup);
-    this.#pieces = new S3Pieces({ api: this.#api, publish: (...args) => this.#publish(...args) });
+    this.pieces = new S3Pieces({ api: this.#api, publish: (...args) => this.#publish(...args) });
   }
 
   entries(owner: string): Promise<readonly FileEntry[]> {
@@ -71,18 +71,6 @@ export class S3FileStore implements FileStore {
       publish: (bytes, ...args) => this.#publish(owner, { id, bytes }, ...args),
       remove: () => this.#api.remove(name),
     });
-  }
-
-  beginInPieces(...args: Parameters<FileStore['beginInPieces']>): Promise<void> {
-    return this.#pieces.begin(...args);
-  }
-
-  resume(owner: string, id: string, now: number): Promise<ContinuedUpload | undefined> {
-    return this.#pieces.resume(owner, id, now);
-  }
-
-  received(owner: string, id: string, now: number): Promise<number | undefined> {
-    return this.#pieces.received(owner, id, now);
   }
 
   async unfinished(owner: string): ReturnType<FileStore['unfinished']> {
@@ -133,7 +121,7 @@ export class S3FileStore implements FileStore {
     for await (const { bytes, is } of this.#api.objects(start)) {
       if (is.kind === 'file') files.push({ id: is.id, bytes, purpose: is.purpose, expiresAt: is.expiresAt });
     }
-    return files.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    return inOrder(files);
   }
 
   /** Ends multipart uploads that no process continues: no listing of objects shows their parts, and they cost money. */

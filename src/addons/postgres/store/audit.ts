@@ -44,7 +44,12 @@ export function auditOf(tools: StoreTools): Audit {
         await tx.script('SET LOCAL gatehouse.audit_retention = on');
         return tx.change('DELETE FROM audit WHERE seq <= $1', last.seq);
       }),
-    verify: (known) => reads.transaction((tx) => verify(tx, chain.check(known))),
+    verify: (known) =>
+      reads.transaction(async (tx) => {
+        // Rows come in pieces, of one moment: some may be added or dropped meanwhile.
+        await tx.script('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+        return checkRows(tx, chain.check(known));
+      }),
   };
 }
 
@@ -62,9 +67,11 @@ export async function appendAudit(
   await tx.query('SELECT audit_add($1)', JSON.stringify([added]));
 }
 
-/** Rows come in pieces, of one moment: some may be added or dropped meanwhile. */
-async function verify(tx: Transaction, check: ReturnType<StoreTools['chain']['check']>): Promise<AuditVerdict> {
-  await tx.script('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+/** All rows, as the transaction finds them. */
+export async function checkRows(
+  tx: Transaction,
+  check: ReturnType<StoreTools['chain']['check']>,
+): Promise<AuditVerdict> {
   for (let seq = -1; ;) {
     const rows = await tx.query<StoredAudit>(
       `SELECT ${COLUMNS} FROM audit WHERE seq > $1 ORDER BY seq LIMIT ${PIECE}`,

@@ -20,10 +20,13 @@ import { LedgerNames } from './ledger/names.ts';
 import { ledgerRollups, ledgerRows } from './ledger/read.ts';
 import { RecentRows } from './ledger/recent-rows.ts';
 import type { StoreTools } from '../connect/store-tools.ts';
+import { refuseHalf } from './move-mark.ts';
 import { Versions } from './versions.ts';
 
 const APPENDING = 2;
 const READING = 2;
+/** Connections of a gateway beside `connections`: the listener is one. */
+export const EXTRA_CONNECTIONS = APPENDING + READING + 1;
 const STATEMENT_MS = 5_000;
 const ANSWER_MS = 2_000;
 /** A report of a year, and the sums of a day. */
@@ -52,6 +55,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<State
   try {
     // A step may take longer than any call, and another gateway may be at it.
     await migrate(tools.reads, options);
+    await refuseHalf(tools);
     await useKeys(tools);
   } catch (error) {
     await closeAll(tools);
@@ -106,7 +110,7 @@ export async function readPostgresStore(options: PostgresOptions) {
   return { ...readPortsOf(tools), close: () => closeAll(tools) };
 }
 
-function toolsOf(options: PostgresOptions): StoreTools {
+export function toolsOf(options: PostgresOptions): StoreTools {
   const { rules, keys, connections: size, maxNames = MAX_NAMES, now } = options;
   const ring = rules.ring(keys);
   const short = { ...options, statementMs: STATEMENT_MS, answerMs: ANSWER_MS };
@@ -124,13 +128,14 @@ function toolsOf(options: PostgresOptions): StoreTools {
 
 const readPortsOf = (tools: StoreTools) => {
   const { load } = entitiesOf(tools, new Versions({ clock: STILL, connections: tools.connections, listen: undefined }));
-  return { entities: { load }, counters: countersOf(tools), ledger: ledgerOf(tools, STILL), audit: auditOf(tools) };
+  return { entities: { load }, counters: countersOf(tools), ledger: ledgerOf(tools), audit: auditOf(tools) };
 };
 
 /** Nothing watches: no timer is set. */
 const STILL: Pick<Clock, 'after' | 'now'> = { after: () => () => {}, now: () => 0 };
 
-function ledgerOf(tools: StoreTools, clock: Pick<Clock, 'now'>): Ledger & Pick<RecentRows, 'sendAgain'> {
+/** `clock` is a still one where nothing runs for long. */
+export function ledgerOf(tools: StoreTools, clock: Pick<Clock, 'now'> = STILL): Ledger & Pick<RecentRows, 'sendAgain'> {
   const names = new LedgerNames(tools.appends, tools.maxNames);
   const append = async (rows: readonly LedgerRow[]): Promise<number> => {
     let added = 0;
@@ -188,6 +193,6 @@ function tidyLater(tools: StoreTools, clock: Clock, sendAgain: () => Promise<voi
   };
 }
 
-const closeAll = async ({ connections, appends, reads }: StoreTools): Promise<void> => {
+export const closeAll = async ({ connections, appends, reads }: StoreTools): Promise<void> => {
   await Promise.all([connections.close(), appends.close(), reads.close()]);
 };

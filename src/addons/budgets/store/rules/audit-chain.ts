@@ -38,13 +38,16 @@ export function nextRow(event: AuditEvent, by: Actor, { after, at, keys, keyId =
     address: by.address,
     action: event.action,
     kind: event.kind,
-    id: event.id,
+    id: plain(event.id),
     ...shortened(event),
-    reason: event.reason,
+    reason: event.reason && plain(event.reason),
     prev: after?.hash ?? NO_HASH,
   };
   return { ...row, hash: hashOf(row, keys, keyId)! };
 }
+
+/** Callers choose it. PostgreSQL, to which a store may move, has no U+0000 and no half of a pair in a text. */
+const plain = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
 
 function shortened({ before, after }: AuditEvent): Pick<AuditEvent, 'before' | 'after'> {
   if ((before?.length ?? 0) + (after?.length ?? 0) <= MAX_VALUES) return { before, after };

@@ -64,7 +64,11 @@ export class Database {
   }
 
   *iterate(sql: string, ...values: SQLInputValue[]): Iterable<unknown> {
-    yield* this.guard(() => this.prepare(sql).iterate(...values));
+    try {
+      yield* this.prepare(sql).iterate(...values);
+    } catch (error) {
+      throw failureOf(error, this.#path);
+    }
   }
 
   prepare(sql: string): StatementSync {

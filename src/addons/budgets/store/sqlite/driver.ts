@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { StateStoreSettings } from '../../../../../schemas/types.generated.ts';
 import type { DriverTools, StoreDriver } from '../../../../core/ports/store-driver.ts';
 import type { StateStore } from '../../../../core/ports/store.ts';
+import type { EngineOptions } from './engine.ts';
 
 const BOOT_ID = randomBytes(16).toString('hex');
 
@@ -32,6 +33,10 @@ export const SQLITE: StoreDriver = {
       const { restoreStore } = await import('./store-copy.ts');
       restoreStore(folder, folderOf(entry));
     },
+  },
+  async moveFrom(folder, tools, locks) {
+    const { SqliteMoveSource } = await import('./move-source.ts');
+    return new SqliteMoveSource(engineOptions(folder, tools), locks);
   },
 };
 
@@ -72,7 +77,14 @@ function folderOf({ dir = '' }: { readonly type: string; readonly dir?: string }
   return dir;
 }
 
-async function openIn(folder: string, { keys, clock }: DriverTools): Promise<StateStore> {
+async function openIn(folder: string, tools: DriverTools): Promise<StateStore> {
   const { openSqliteStore } = await import('./state-store.ts');
-  return openSqliteStore({ folder, owner: { pid: process.pid, boot: BOOT_ID, host: hostname() }, keys }, clock);
+  return openSqliteStore(engineOptions(folder, tools), tools.clock);
 }
+
+const engineOptions = (folder: string, { keys, clock }: DriverTools): EngineOptions => ({
+  folder,
+  owner: { pid: process.pid, boot: BOOT_ID, host: hostname() },
+  keys,
+  now: clock.wall(),
+});

@@ -18,6 +18,7 @@ import { Database } from './database.ts';
 import { SqliteEntities } from './entities.ts';
 import { SqliteLedger } from './ledger.ts';
 import { migrate, planMigrations } from './migrations.ts';
+import { refuseMoved } from './moved-mark.ts';
 import { readCallsOf } from './store-reader.ts';
 import { copyStore } from './store-copy.ts';
 import { messageOf } from '../../../../core/kernel/outside/thrown.ts';
@@ -35,6 +36,8 @@ export interface EngineOptions {
   readonly maxPages?: number | undefined;
   /** The store is open in another thread, which writes it. */
   readonly onlyReads?: boolean;
+  /** A move of the store to another one goes on. */
+  readonly moves?: boolean;
 }
 
 /** Calls of a thread, or of a test. Times are arguments: the clock is the caller's. */
@@ -47,8 +50,9 @@ export class Engine {
   readonly #db: Database;
   readonly #ledger: SqliteLedger;
 
-  constructor({ folder, owner, keys, now, maxNames, maxPages }: EngineOptions) {
+  constructor({ folder, owner, keys, now, maxNames, maxPages, moves = false }: EngineOptions) {
     makeFolder(folder);
+    if (!moves) refuseMoved(folder);
     this.#unlock = lockStore(folder, owner, now);
     const opened: (() => void)[] = [this.#unlock];
     try {

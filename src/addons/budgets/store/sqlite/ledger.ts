@@ -83,6 +83,16 @@ export class SqliteLedger {
     }
   }
 
+  /** The first day whose rows were not dropped; empty: none was. */
+  get droppedBefore(): string {
+    return this.#droppedBefore;
+  }
+
+  countRows(day: string): number {
+    const found = this.#fileToRead(day)?.database.get<{ count: number }>('SELECT count(*) AS count FROM ledger');
+    return found?.count ?? 0;
+  }
+
   append(rows: readonly LedgerRow[]): number {
     checkRows(rows);
     const days = Map.groupBy(rows, ({ at }) => dayOf(at));

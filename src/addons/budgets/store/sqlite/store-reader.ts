@@ -32,7 +32,7 @@ export class StoreReader {
     if (missing.length > 0)
       throw new StateFailure(
         'invalid',
-        `the tables of ${folder} are older than this release: run \`gatehouse state migrate\``,
+        `the tables of ${folder} are older than this release: \`gatehouse state migrate\` brings them to it, as a move to another store does first`,
       );
   }
 

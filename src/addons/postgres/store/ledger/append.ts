@@ -29,7 +29,7 @@ const INCOMING = `CREATE TEMP TABLE incoming (LIKE ledger) ON COMMIT DROP`;
 const COPY = `COPY incoming (${COLUMNS}) FROM STDIN`;
 const CELL_COLUMNS = ['start', ...DIMENSIONS, ...SUMMED].join(', ');
 
-const ADD_CELLS = `INSERT INTO ledger_delta (${CELL_COLUMNS}) SELECT ${CELL_COLUMNS} FROM json_populate_recordset(NULL::ledger_delta, $1)`;
+export const ADD_CELLS = `INSERT INTO ledger_delta (${CELL_COLUMNS}) SELECT ${CELL_COLUMNS} FROM json_populate_recordset(NULL::ledger_delta, $1)`;
 /** The sums are those of all rows: they are added if all rows are new. */
 const ADD_ROWS = `WITH added AS (INSERT INTO ledger (${COLUMNS}) SELECT ${COLUMNS} FROM incoming ON CONFLICT DO NOTHING RETURNING 1),
   counted AS (SELECT count(*)::integer AS number FROM added), summed AS (${ADD_CELLS} WHERE (SELECT number FROM counted) = $2)
@@ -119,7 +119,7 @@ const shownRow = (day: number, row: LedgerRow, names: LedgerNames): LedgerRow =>
   return shown.every(([name, text]) => row[name] === text) ? row : { ...row, ...Object.fromEntries(shown) };
 };
 
-function deltaOf(cell: RollupCell): object {
+export function deltaOf(cell: RollupCell): object {
   const delta: Record<string, string | number> = { start: cell.start };
   LEDGER_DIMENSIONS.forEach((dimension, index) => (delta[dimension] = cell.names[index]!));
   for (const sum of LEDGER_SUMS) delta[columnOf(sum).slice(1, -1)] = Math.max(-MOST_SUM, Math.min(MOST_SUM, cell[sum]));
