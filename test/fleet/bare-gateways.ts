@@ -1,5 +1,7 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { storeRules } from '../../src/addons/budgets/store/rules/store-rules.ts';
 import { readAddress, type DatabaseAddress } from '../../src/addons/postgres/settings/address.ts';
@@ -15,11 +17,12 @@ import { freePort, type TestPostgres } from '../support/postgres.ts';
 const SCHEMA = 'fleet';
 const DAY = 86_400_000;
 
+/** Makes a process from the sources one of the next release. */
+export const NEXT = { NODE_OPTIONS: `--import ${pathToFileURL(join(import.meta.dirname, 'next-release.ts')).href}` };
+
 /** A gateway of a fleet in a process of its own, which may be killed and started again. */
 export interface BareGateway {
   readonly gateway: GatewayProcess;
-  /** The same gateway, as the next release starts it. */
-  readonly next: GatewayProcess;
   readonly port: number;
   /** Folder of its spools. */
   readonly spool: string;
@@ -33,6 +36,8 @@ interface BareSetup {
   readonly state?: object;
   /** Further keys of server.yaml. */
   readonly server?: object;
+  /** From the sources, which next-release.ts can extend. */
+  readonly isSource?: boolean;
 }
 
 /** Not started. @param folder its own, new */
@@ -46,12 +51,20 @@ export async function newBareGateway(folder: string, setup: BareSetup): Promise<
   const args = ['--configs', configs];
   const statusUrl = `http://127.0.0.1:${statusPort}`;
   return {
-    gateway: new GatewayProcess(args, statusUrl, MAIN),
-    // From the sources, whose tables next-release.ts extends.
-    next: new GatewayProcess(args, statusUrl),
+    gateway: new GatewayProcess(args, statusUrl, ...(setup.isSource ? [] : [MAIN])),
     port,
     spool: join(dir, 'spool'),
   };
+}
+
+/** Ends all gateways, and starts them again for the spools of those that were killed or could not write them. Returns how many are left. */
+export async function settle(fleet: readonly BareGateway[], env = {}): Promise<number> {
+  for (const { gateway } of fleet) await gateway.end('SIGTERM');
+  for (const { gateway } of fleet) await gateway.start(env);
+  const left = (): number => fleet.reduce((sum, { spool }) => sum + readdirSync(spool).length, 0);
+  for (const from = performance.now(); left() > fleet.length && performance.now() - from < 60_000;) await sleep(50);
+  for (const { gateway } of fleet) await gateway.end('SIGTERM');
+  return left();
 }
 
 /** What the store of bare gateways has in the end. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { randomOf } from '../money/random.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { startRedis, type RedisServer } from '../support/redis.ts';
 import { startRelay, type Relay } from '../support/relay.ts';
-import { newBareGateway, readFleetStore, type BareGateway } from './bare-gateways.ts';
+import { newBareGateway, readFleetStore, settle, type BareGateway } from './bare-gateways.ts';
 
 const GATEWAYS = 2;
 const CLIENTS = 3;
@@ -152,16 +152,6 @@ export async function runKills(
     for (const end of ending.toReversed()) await end();
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Ends all gateways, and starts them again for the spools of those that were killed. Returns how many are left. */
-async function settle(fleet: readonly BareGateway[]): Promise<number> {
-  for (const { gateway } of fleet) await gateway.end('SIGTERM');
-  for (const { gateway } of fleet) await gateway.start();
-  const left = (): number => fleet.reduce((sum, { spool }) => sum + readdirSync(spool).length, 0);
-  for (const from = performance.now(); left() > fleet.length && performance.now() - from < 60_000;) await sleep(50);
-  for (const { gateway } of fleet) await gateway.end('SIGTERM');
-  return left();
 }
 
 /** What is wrong with the result, or has not been shown. */

@@ -14,6 +14,9 @@ export interface Ports {
 /** A key whose budget is used up by a few requests. */
 export const SMALL_KEY = 'gatehouse-small-key-0123456789';
 
+/** A key without a budget. */
+export const FREE_KEY = 'gatehouse-free-key-0123456789';
+
 export interface MoneySettings {
   /** `state.when_down`. */
   readonly whenDown?: object | undefined;
@@ -48,6 +51,7 @@ export function writeConfigs(
   write('keys.yaml', {
     keys: [
       { id: 'money', key: `\${env:NONE:-${KEY}}`, budgets: [{ cap: '100000 USD', period: 'total' }] },
+      { id: 'free', key: `\${env:NONE:-${FREE_KEY}}` },
       ...(smallCap === undefined
         ? []
         : [{ id: 'small', key: `\${env:NONE:-${SMALL_KEY}}`, budgets: [{ cap: smallCap, period: 'total' }] }]),
