@@ -79,7 +79,7 @@ export interface AddOnParts {
   readonly storeRules?: () => Promise<StoreRules>;
   /** Backends of the state store. */
   readonly storeDrivers?: readonly StoreDriver[];
-  /** What the settings name and the add-on uses, examined for `gatehouse doctor`. Never rejects. */
+  /** Examines the servers that the settings name, for `gatehouse doctor`. Never rejects. */
   readonly examine?: (server: ServerFile, tools: ExamineTools) => Promise<readonly Finding[]>;
   /** Opens the add-on for a process that serves. */
   readonly open?: (tools: PartTools) => ProcessPart;

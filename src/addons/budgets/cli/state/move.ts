@@ -60,7 +60,7 @@ export const moveCommand = (options: MoveOptions): Promise<0 | 1 | 2> =>
     }
   });
 
-/** What processes have sent and no store has yet is replayed by the first gateway on its folder: it has to come along. */
+/** The first gateway on a folder replays the spools in it, which have rows that no store has yet: they have to come along. */
 function checkSpool({ state }: FoundStore, folder: string): void {
   const [left] = resolve(state.dir ?? '') === resolve(folder) ? [] : spoolsIn(folder);
   if (left !== undefined)
