@@ -107,6 +107,8 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     ignoredPlace: ignoredPlaceOf(request.params),
     // Bounded by the nesting of a config; the paths are the config's, not the caller's.
     conditions: exchange.conditions.length === 0 ? NONE : conditionsOf(exchange),
+    // Bounded by the settings. Copies, because a decision changes while a reply runs.
+    guards: exchange.guards?.map((verdict) => ({ ...verdict })) ?? NONE,
   };
 }
 

@@ -25,7 +25,7 @@ import type { FailureKind } from '../../../plugin/index.ts';
 import { readField } from '../query/fields.ts';
 import { comparedBy } from '../query/compared.ts';
 import { compileQuery } from '../query/predicate.ts';
-import { addedToCache, addedToConfig } from './added-parts.ts';
+import { addedToCache, addedToConfig, addedToTarget } from './added-parts.ts';
 import { NO_ALIASES, withAliasedModels, type AliasedModels } from './aliased-models.ts';
 
 /** Statuses worth a retry. 502 also stands for failed connections, 504 for timeouts; 529 is Anthropic's "overloaded". */
@@ -130,7 +130,12 @@ function compileRoute(
     };
   }
   const members = file.targets.map((target, index) =>
-    compileRoute(target, `${path}.targets[${index}]`, { around: own, chains, aliases, name: target.name ?? name }),
+    compileRoute(target, `${path}.targets[${index}]`, {
+      around: { ...own, ...addedToTarget(target, own) },
+      chains,
+      aliases,
+      name: target.name ?? name,
+    }),
   );
   const { mode = 'single', sticky, ...strategy } = file.strategy ?? {};
   if (mode === 'conditional') return compileConditional(file, path, members);
@@ -213,6 +218,7 @@ function inherit(around: Inherited, file: File.GatewayFile | File.Target, chains
     chain: (file.plugins && chains.get(file.plugins)?.attempt) ?? around.chain,
     defaultMaxTokens: file.default_max_tokens ?? around.defaultMaxTokens,
     onUnreadablePart: file.on_unreadable_part ?? around.onUnreadablePart,
+    ...(around.guards && { guards: around.guards }),
   };
 }
 

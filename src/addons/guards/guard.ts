@@ -1,0 +1,83 @@
+import type { Guard as GuardFile } from '../../../schemas/types.generated.ts';
+import { Globs } from '../../core/catalog/globs.ts';
+import { parseDuration } from '../../core/kernel/units.ts';
+import type { GatewayContext, GuardAction } from '../../core/kernel/index.ts';
+import type { TextKind } from '../../formats/texts/channels.ts';
+import type { RequestTextKind, TextRole } from '../../formats/texts/request-texts.ts';
+import { readOptions } from '../../core/settings/compile/plugin-options.ts';
+import type { TextHold } from '../../plugin/hooks.ts';
+import { actionOf, CHECKS, type CheckName } from './settings/check-options.ts';
+
+/** A guard with its defaults. */
+export interface Guard {
+  readonly name: string;
+  readonly check: CheckName;
+  readonly action: GuardAction;
+  readonly input: boolean;
+  readonly output: boolean;
+  readonly onError: 'deny' | 'allow';
+  readonly onUnseen: 'deny' | 'allow';
+  readonly message: string | undefined;
+  readonly roles: ReadonlySet<TextRole> | undefined;
+  readonly requestKinds: readonly RequestTextKind[];
+  readonly replyKinds: readonly TextKind[];
+  /** Whether `only` includes this request. */
+  readonly includes: (ctx: GatewayContext) => boolean;
+  readonly hold: TextHold;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** Thinking of a request is that of earlier replies, which its provider has signed. */
+const REQUEST_KINDS: readonly RequestTextKind[] = ['text', 'refusal', 'tool_arguments', 'tool_result', 'file_name'];
+const REPLY_KINDS: readonly TextKind[] = ['text', 'thinking', 'refusal', 'tool_arguments', 'error'];
+
+const HOLD_BYTES = 65_536;
+
+/** The checks have found no mistake in the file. */
+export function compileGuard(file: GuardFile): Guard {
+  const { name, check, on = ['input'], only = {}, hold = {}, message } = file;
+  const action = actionOf(file);
+  const observes = action === 'observe';
+  const kinds = only.kinds && new Set<string>(only.kinds);
+  // A schema is for the answer, not for what the model thinks on the way.
+  const replyKinds = check === 'json_schema' && !kinds ? (['text'] as const) : REPLY_KINDS;
+  return {
+    name,
+    check,
+    action,
+    input: on.includes('input'),
+    output: on.includes('output'),
+    onError: observes ? 'allow' : (file.on_error ?? 'deny'),
+    onUnseen: observes ? 'allow' : (file.on_unseen ?? 'deny'),
+    message,
+    roles: only.roles && new Set(only.roles),
+    requestKinds: kinds ? [...REQUEST_KINDS, 'thinking' as const].filter((kind) => kinds.has(kind)) : REQUEST_KINDS,
+    replyKinds: replyKinds.filter((kind) => !kinds || kinds.has(kind)),
+    includes: compileOnly(only),
+    hold: {
+      mode: hold.mode ?? 'window',
+      // A slow model is no reason to end its reply: `timeouts.idle` bounds the wait.
+      time: hold.time === undefined ? Infinity : parseDuration(hold.time),
+      ...(hold.bytes !== undefined ? { bytes: hold.bytes } : hold.mode === 'all' ? {} : { bytes: HOLD_BYTES }),
+    },
+    options: readOptions({ schema: CHECKS[check].options, trusted: true }, file.options ?? {}, [], () => {}) ?? {},
+  };
+}
+
+/** The names of the model that the request has: as written, and the alias that stood there. */
+export function modelsOf({ exchange, attempt }: GatewayContext): readonly string[] {
+  const body = attempt?.body ?? exchange.request.body;
+  return [body?.string('model'), exchange.request.params['model'], exchange.alias?.name].filter(
+    (name) => name !== undefined,
+  );
+}
+
+function compileOnly({ operations, models, metadata }: NonNullable<GuardFile['only']>): Guard['includes'] {
+  const ofOperations = operations && new Globs(operations);
+  const ofModels = models && new Globs(models);
+  const values = Object.entries(metadata ?? {}).map(([key, list]) => [key, new Set(list)] as const);
+  return (ctx) =>
+    (ofOperations?.matches(ctx.exchange.operation?.id ?? '') ?? true) &&
+    (!ofModels || modelsOf(ctx).some((model) => ofModels.matches(model))) &&
+    values.every(([key, allowed]) => allowed.has(ctx.exchange.metadata[key] ?? ''));
+}

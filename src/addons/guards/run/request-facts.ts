@@ -1,0 +1,39 @@
+import { Globs } from '../../../core/catalog/globs.ts';
+import type { GatewayContext } from '../../../core/kernel/index.ts';
+import { modelsOf, type Guard } from '../guard.ts';
+
+/** Whether the facts of a request break the rule of a guard. */
+type Breaks = (ctx: GatewayContext) => boolean;
+
+function models({
+  allow,
+  deny = [],
+}: {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+}): Breaks {
+  const allowed = allow && new Globs(allow);
+  const denied = new Globs(deny);
+  return (ctx) =>
+    modelsOf(ctx).some((model) => denied.matches(model)) ||
+    (allowed !== undefined && !modelsOf(ctx).some((model) => allowed.matches(model)));
+}
+
+function metadata({
+  required = [],
+  allowed = {},
+}: {
+  readonly required?: readonly string[];
+  readonly allowed?: Readonly<Record<string, readonly string[]>>;
+}): Breaks {
+  const values = Object.entries(allowed).map(([key, list]) => [key, new Set(list)] as const);
+  return ({ exchange }) =>
+    required.some((key) => !Object.hasOwn(exchange.metadata, key)) ||
+    values.some(([key, list]) => Object.hasOwn(exchange.metadata, key) && !list.has(exchange.metadata[key] ?? ''));
+}
+
+/** The rule of a check that reads no text. Undefined: the check is of another kind. */
+export function factsFor({ check, options }: Guard): Breaks | undefined {
+  if (check === 'models') return models(options);
+  return check === 'metadata' ? metadata(options) : undefined;
+}

@@ -1,0 +1,24 @@
+import type { CheckName } from '../settings/check-options.ts';
+import { INJECTIONS } from './injection.ts';
+import { searchMisfits } from './json-schema.ts';
+import { piiRules, type PiiKind } from './pii.ts';
+import { searchRegex, type RegexOptions } from './regex.ts';
+import { searchOf } from './rules.ts';
+import { SECRETS } from './secrets.ts';
+import type { TextSearch } from './text-search.ts';
+import { searchWords } from './words.ts';
+
+type Options = Readonly<Record<string, unknown>>;
+
+/** Options have passed the schema of their check. */
+const SEARCHES: Readonly<Partial<Record<CheckName, (options: Options) => TextSearch>>> = {
+  regex: (options) => searchRegex(options as unknown as RegexOptions),
+  words: ({ words, mask }) => searchWords(words as readonly string[], String(mask)),
+  pii: ({ kinds }) => searchOf(piiRules(kinds as readonly PiiKind[])),
+  secrets: () => searchOf(SECRETS),
+  injection: () => searchOf(INJECTIONS),
+  json_schema: ({ schema }) => searchMisfits(schema as object),
+};
+
+/** The search of a check of texts. Undefined: the check is of another kind. */
+export const searchFor = (check: CheckName, options: Options): TextSearch | undefined => SEARCHES[check]?.(options);

@@ -1,0 +1,95 @@
+import type { PII_KINDS } from '../settings/check-options.ts';
+import type { Rule } from './rules.ts';
+import { SECRETS } from './secrets.ts';
+
+export type PiiKind = (typeof PII_KINDS)[number];
+
+const EMAIL: Rule = {
+  pattern: /(?<![\w.+-])[A-Za-z0-9_][\w.+-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})\.){1,4}[A-Za-z]{2,24}(?![\w-])/,
+  mask: '[EMAIL]',
+  longest: 64 + 1 + 4 * 64 + 24,
+  of: /[\w.@+-]/,
+};
+
+/** International form, by E.164 at most 15 digits. National forms are ids as often as phones. */
+const PHONE: Rule = {
+  pattern: /(?<![\w+])(?:\+|00)[1-9](?:[ ().\u00a0-]{0,2}\d){6,14}(?!\w)/,
+  mask: '[PHONE]',
+  longest: 3 + 14 * 3,
+  of: /[\d +().\u00a0-]/,
+  isMatch: (found) => between(digitsOf(found).replace(/^00/, '').length, 8, 15),
+};
+
+const CARD: Rule = {
+  pattern: /(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-])/,
+  mask: '[CARD]',
+  longest: 37,
+  of: /[\d -]/,
+  isMatch: (found) => /^(?:3[0-9]|4|5[0-9]|6[0-9]|2[2-7])/.test(found) && hasLuhn(digitsOf(found)),
+};
+
+const IBAN: Rule = {
+  pattern: /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}(?![A-Za-z0-9])/,
+  mask: '[IBAN]',
+  longest: 4 + 30 * 2,
+  of: /[A-Z0-9 ]/,
+  isMatch: (found) => hasMod97(found.replaceAll(' ', '')),
+};
+
+/** A social security number of the United States: no area 000, 666 or 9xx, no group 00, no serial 0000. */
+const SSN: Rule = {
+  pattern: /(?<![\w-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])/,
+  mask: '[SSN]',
+  longest: 11,
+  of: /[\d-]/,
+};
+
+/** An IPv4 address outside the ranges that name no host of a person: loopback, private, documentation, unspecified. */
+const IP: Rule = {
+  pattern: /(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]|\.\d)/,
+  mask: '[IP]',
+  longest: 15,
+  of: /[\d.]/,
+  isMatch: (found) =>
+    found.split('.').every((part) => Number(part) <= 255 && !/^0\d/.test(part)) &&
+    !/^(?:0\.|10\.|127\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|192\.0\.2\.|198\.51\.100\.|203\.0\.113\.|22[4-9]\.|2[3-5]\d\.)/.test(
+      found,
+    ),
+};
+
+const RULES: Readonly<Record<PiiKind, readonly Rule[]>> = {
+  email: [EMAIL],
+  phone: [PHONE],
+  card: [CARD],
+  iban: [IBAN],
+  ssn: [SSN],
+  ip: [IP],
+  secret: SECRETS,
+};
+
+export const piiRules = (kinds: readonly PiiKind[]): readonly Rule[] => kinds.flatMap((kind) => RULES[kind]);
+
+const digitsOf = (text: string): string => text.replaceAll(/\D/g, '');
+
+const between = (value: number, least: number, most: number): boolean => value >= least && value <= most;
+
+/** ISO/IEC 7812-1, annex B. */
+function hasLuhn(digits: string): boolean {
+  let sum = 0;
+  for (const [index, digit] of [...digits].toReversed().entries()) {
+    const value = Number(digit) * (index % 2 === 0 ? 1 : 2);
+    sum += value > 9 ? value - 9 : value;
+  }
+  return sum % 10 === 0 && !/^(\d)\1*$/.test(digits);
+}
+
+/** ISO 13616: the remainder by 97 is 1, with the first four characters at the end and letters as 10 to 35. */
+function hasMod97(iban: string): boolean {
+  if (!between(iban.length, 15, 34)) return false;
+  let rest = 0;
+  for (const character of iban.slice(4) + iban.slice(0, 4)) {
+    const value = Number.parseInt(character, 36);
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
+  }
+  return rest === 1;
+}

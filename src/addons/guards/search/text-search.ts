@@ -1,0 +1,36 @@
+/** A match in a text, and the text that takes its place. */
+export interface Match {
+  readonly start: number;
+  readonly end: number;
+  readonly mask: string;
+}
+
+/** The first match that begins at or after a place. The places of the calls for one text grow. */
+export type Cursor = (from: number) => Match | undefined;
+
+/**
+ * What is searched in texts. Whether a match begins at a place, and where it ends, depends on nothing but the text from
+ * one character before it to one character after its longest match: a stream finds the same as its whole text.
+ */
+export interface TextSearch {
+  in(text: string): Cursor;
+  /**
+   * The first place at which more text can begin or change a match, at or after `from`. Undefined: the search needs the whole text.
+   */
+  readonly decided: ((text: string, from: number) => number) | undefined;
+}
+
+/** The first of several matches; of two that begin together, the longer one. Each match is searched for once. */
+export function firstOf(cursors: readonly Cursor[]): Cursor {
+  const next = cursors.map((): Match | null | undefined => undefined);
+  return (from) => {
+    let first: Match | undefined;
+    for (const [index, cursor] of cursors.entries()) {
+      let match = next[index];
+      if (match === undefined || (match && match.start < from)) match = next[index] = cursor(from) ?? null;
+      if (!match) continue;
+      if (!first || match.start < first.start || (match.start === first.start && match.end > first.end)) first = match;
+    }
+    return first;
+  };
+}

@@ -1,0 +1,89 @@
+import type { ChainItem, Guard } from '../../../../schemas/types.generated.ts';
+import type { Report } from '../../../core/kernel/report.ts';
+import { patternMistake } from '../../../core/settings/query/patterns.ts';
+import { readOptions } from '../../../core/settings/compile/plugin-options.ts';
+import { itemsOf, within, type Check } from '../../../core/settings/checks/check.ts';
+import { actionOf, CHECKS } from './check-options.ts';
+import { longestMatch } from './longest-match.ts';
+import { placesOf } from './places.ts';
+
+/** Checks guards where they are: options, actions that a check cannot take, and chains that would leave them out. */
+export const checkGuards: Check = ({ keys, gateway, inline }) => ({
+  server(file, report) {
+    checkList(file.guards, report);
+    const places = placesOf({ server: file, keys: keys ?? { keys: [] }, gateway });
+    const chains = within(report, 'chains');
+    if (places.request && file.chains?.request) checkChain(file.chains.request, 'guards', within(chains, 'request'));
+    if (places.target && file.chains?.attempt)
+      checkChain(file.chains.attempt, 'target-guards', within(chains, 'attempt'));
+  },
+  key: ({ guards }, report) => checkList(guards, report),
+  node({ file }, report) {
+    if (!file.guards) return;
+    if (inline) return report({ path: ['guards'], on: 'key', message: OF_OPERATOR });
+    checkList(file.guards, report);
+  },
+});
+
+const OF_OPERATOR = 'a config sent with a request cannot set `guards`: those of the server and of the key hold for it';
+
+/** A chain that server.yaml names is not changed by the gateway. */
+function checkChain(chain: readonly ChainItem[], plugin: string, report: Report): void {
+  const item = chain.find((one) => (typeof one === 'string' ? one : one.plugin) === plugin);
+  if (item !== undefined && typeof item !== 'string' && item.always === true) return;
+  const before = plugin === 'guards' ? 'route' : 'cache';
+  report({
+    path: [],
+    message: `there are guards, and this chain would leave them out: it needs \`{ plugin: ${plugin}, always: true }\` before \`${before}\``,
+  });
+}
+
+function checkList(guards: readonly Guard[] = [], report: Report): void {
+  const names = new Set<string>();
+  for (const [guard, at] of itemsOf(guards, report, 'guards')) {
+    if (names.has(guard.name)) at({ path: ['name'], message: `another guard of this list is named "${guard.name}"` });
+    names.add(guard.name);
+    checkGuard(guard, at);
+  }
+}
+
+function checkGuard(guard: Guard, report: Report): void {
+  const { check, on = ['input'], hold, only } = guard;
+  const facts = CHECKS[check];
+  const action = actionOf(guard);
+  if (action === 'mask' && !facts.masks)
+    report({ path: ['action'], message: `the check \`${check}\` replaces no text: write \`deny\` or \`observe\`` });
+  if (facts.ofRequest && on.includes('output'))
+    report({ path: ['on'], message: `the check \`${check}\` reads requests: write \`on: [input]\`` });
+  if (hold && (action === 'observe' || !on.includes('output')))
+    report({
+      path: ['hold'],
+      on: 'key',
+      severity: 'warning',
+      message: '`hold` has no effect: the guard holds no reply',
+    });
+  if (only?.roles && !on.includes('input'))
+    report({
+      path: ['only', 'roles'],
+      on: 'key',
+      severity: 'warning',
+      message: '`roles` has no effect: the guard reads no request',
+    });
+  const options = readOptions({ schema: facts.options, trusted: true }, guard.options ?? {}, ['options'], report);
+  if (options && check === 'regex') checkPattern(guard, options, report);
+}
+
+function checkPattern(guard: Guard, options: Readonly<Record<string, unknown>>, report: Report): void {
+  const source = String(options['pattern']);
+  const mistake = patternMistake(source);
+  const at = within(report, 'options', 'pattern');
+  if (mistake !== undefined) return at({ path: [], message: mistake.replaceAll('`$regex`', '`pattern`') });
+  const holds = guard.on?.includes('output') && actionOf(guard) !== 'observe' && guard.hold?.mode !== 'all';
+  if (!holds || options['longest'] !== undefined || longestMatch(source) !== undefined) return;
+  at({
+    path: [],
+    severity: 'warning',
+    message:
+      'a match of this pattern has no longest length, so that a stream waits for its end: bound its repeats, as in `{1,64}`, or write `hold: { mode: all }`',
+  });
+}

@@ -1,0 +1,126 @@
+import type { Guard } from '../../../../schemas/types.generated.ts';
+
+export type CheckName = Guard['check'];
+
+/** A check as settings see it. Its code is loaded only where a guard names it. */
+export interface CheckFacts {
+  /** JSON Schema of its options. */
+  readonly options: object;
+  /** It replaces matches. */
+  readonly masks: boolean;
+  /** It reads no text, and only requests. */
+  readonly ofRequest?: true;
+  readonly action?: Guard['action'];
+}
+
+const closed = (properties: object, required: readonly string[] = []): object => ({
+  type: 'object',
+  additionalProperties: false,
+  properties,
+  required,
+});
+
+const listOf = (items: object, maxItems: number): object => ({ type: 'array', items, minItems: 1, maxItems });
+
+const MASK = { type: 'string', maxLength: 200, description: 'The text in place of a match.' };
+
+export const PII_KINDS = ['email', 'phone', 'card', 'iban', 'ssn', 'ip', 'secret'] as const;
+
+export const CHECKS: Readonly<Record<CheckName, CheckFacts>> = {
+  regex: {
+    masks: true,
+    options: closed(
+      {
+        pattern: { type: 'string', minLength: 1, maxLength: 1000, description: 'Regular expression (RE2).' },
+        mask: { ...MASK, default: '[REDACTED]' },
+        longest: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 65_536,
+          description:
+            'The most characters of a match, for a pattern without a bound. Matches that would be longer are not found beyond it in a stream. Default: as the pattern says.',
+        },
+      },
+      ['pattern'],
+    ),
+  },
+  words: {
+    masks: true,
+    options: closed(
+      {
+        words: {
+          ...listOf({ type: 'string', minLength: 1, maxLength: 200, pattern: '\\S' }, 1000),
+          description: 'Words and phrases, found as whole words in any case.',
+        },
+        mask: { ...MASK, default: '[REDACTED]' },
+      },
+      ['words'],
+    ),
+  },
+  pii: {
+    masks: true,
+    options: closed({
+      kinds: {
+        ...listOf({ type: 'string', enum: PII_KINDS }, PII_KINDS.length),
+        uniqueItems: true,
+        default: ['email', 'phone', 'card', 'iban', 'ssn', 'ip'],
+        description: 'What is found. A match becomes its kind: `[EMAIL]`.',
+      },
+    }),
+  },
+  secrets: { masks: true, options: closed({}) },
+  injection: { masks: false, action: 'observe', options: closed({}) },
+  json_schema: {
+    masks: false,
+    options: closed(
+      {
+        schema: { type: 'object', description: 'JSON Schema (draft-07) that the whole text, as JSON, must fit.' },
+      },
+      ['schema'],
+    ),
+  },
+  models: {
+    masks: false,
+    ofRequest: true,
+    options: closed({
+      allow: {
+        ...listOf({ type: 'string', minLength: 1 }, 200),
+        description: 'The only models that requests may name; `*` stands for any text.',
+      },
+      deny: { ...listOf({ type: 'string', minLength: 1 }, 200), description: 'Models that requests may not name.' },
+    }),
+  },
+  metadata: {
+    masks: false,
+    ofRequest: true,
+    options: closed({
+      required: { ...listOf({ type: 'string', minLength: 1 }, 50), description: 'Keys that a request must have.' },
+      allowed: {
+        type: 'object',
+        description: 'The allowed values of a key, where a request has it.',
+        additionalProperties: listOf({ type: 'string' }, 200),
+      },
+    }),
+  },
+  webhook: {
+    masks: true,
+    options: closed(
+      {
+        url: { type: 'string', minLength: 1, description: 'The address, https unless `allow_insecure` is set.' },
+        secret: {
+          type: 'string',
+          minLength: 1,
+          'x-secret': true,
+          description: 'The key of the signatures: `whsec_` and the base64 of 24 to 64 random bytes.',
+        },
+        timeout_ms: { type: 'integer', minimum: 10, maximum: 60_000, default: 2000, description: 'Milliseconds.' },
+        connections: { type: 'integer', minimum: 1, maximum: 256, default: 32, description: 'Calls at a time.' },
+        allow_insecure: { type: 'boolean', default: false, description: 'Allows http and the own network.' },
+      },
+      ['url', 'secret'],
+    ),
+  },
+};
+
+export const actionOf = ({ action, check }: Guard): NonNullable<Guard['action']> =>
+  action ?? CHECKS[check].action ?? 'deny';
