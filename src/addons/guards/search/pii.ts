@@ -25,8 +25,12 @@ const CARD: Rule = {
   mask: '[CARD]',
   longest: 37,
   of: /[\d -]/,
-  isMatch: (found) => /^(?:3[0-9]|4|5[0-9]|6[0-9]|2[2-7])/.test(found) && hasLuhn(digitsOf(found)),
+  isMatch: (found) => CARD_NUMBERS.test(digitsOf(found)) && hasLuhn(digitsOf(found)),
 };
+
+/** Prefixes and lengths of the large networks: Visa, Mastercard, American Express, Diners, JCB, and those that begin with 6. */
+const CARD_NUMBERS =
+  /^(?:4(?:\d{12}|\d{15}|\d{18})|5[0-9]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|35\d{14,17}|6\d{15,18})$/;
 
 const IBAN: Rule = {
   pattern: /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}(?![A-Za-z0-9])/,

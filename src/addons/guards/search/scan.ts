@@ -29,7 +29,9 @@ export function maskingStream(search: TextSearch, onMatch: OnMatch): TextTransfo
   return (text, final) => {
     if (final && before === '') return masked(text, search, onMatch);
     if (!final && !search.decided) return { text: '', keep: text.length };
-    const whole = before + text;
+    // Half a pair says nothing: it waits for its other half.
+    const half = !final && isHigh(text.charCodeAt(text.length - 1)) ? 1 : 0;
+    const whole = before + text.slice(0, text.length - half);
     const decided = final ? whole.length + 1 : (search.decided?.(whole, before.length) ?? before.length);
     const next = search.in(whole);
     let out = '';
@@ -42,9 +44,11 @@ export function maskingStream(search: TextSearch, onMatch: OnMatch): TextTransfo
     const end = Math.max(at, Math.min(decided, whole.length));
     out += whole.slice(at, end);
     before = whole.slice(Math.max(0, end - 2), end);
-    return { text: out, keep: whole.length - end };
+    return { text: out, keep: whole.length - end + half };
   };
 }
+
+const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 
 /** A text in pieces that is only observed: it keeps the undecided end itself. */
 export function watchingStream(search: TextSearch, onMatch: OnMatch): TextTransform {
