@@ -40,7 +40,7 @@ export function compileGuard(file: GuardFile): Guard {
   const observes = action === 'observe';
   const kinds = only.kinds && new Set<string>(only.kinds);
   // A schema is for the answer, not for what the model thinks on the way.
-  const replyKinds = check === 'json_schema' && !kinds ? (['text'] as const) : REPLY_KINDS;
+  const replyKinds: readonly TextKind[] = check === 'json_schema' && !kinds ? ['text'] : REPLY_KINDS;
   return {
     name,
     check,

@@ -1,5 +1,5 @@
 import type { GatewayContext } from '../../../core/kernel/index.ts';
-import type { TextTransform } from '../../../formats/texts/channels.ts';
+import type { TextChannel, TextTransform } from '../../../formats/texts/channels.ts';
 import type { PluginHooks, PluginReads, RequestTextView, RequestView } from '../../../plugin/hooks.ts';
 import type { Guard } from '../guard.ts';
 import { masked, maskingStream, scan, watchingStream } from '../search/scan.ts';
@@ -27,13 +27,13 @@ export function textHooks(guard: Guard, search: TextSearch): GuardHooks {
     },
     hooks: {
       ...(input && {
-        request: (view, { exchange }) => {
+        request: (view: RequestView, { exchange }: GatewayContext) => {
           const verdict = verdictOf(exchange, guard, 'input');
           checkRequest(view, { guard, search, verdict });
         },
       }),
       ...(output && {
-        reply: (_, { exchange }) => checkReply(guard, search, verdictOf(exchange, guard, 'output')),
+        reply: (_: TextChannel, { exchange }: GatewayContext) => checkReply(guard, search, verdictOf(exchange, guard, 'output')),
       }),
       unseen: unseenHook(guard),
     },

@@ -50,7 +50,8 @@ export class Verdict implements GuardVerdict {
     throw new GatewayError(
       'guard_failed',
       `The guard "${this.guard}" could not check this ${SUBJECT[this.on]}. Try again later.`,
-      { cause },
+      // The message of such an error quotes the text.
+      cause instanceof SyntaxError ? {} : { cause },
     );
   }
 

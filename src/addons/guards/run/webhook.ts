@@ -2,8 +2,7 @@ import { createHmac } from 'node:crypto';
 import { isObject } from '../../../core/kernel/index.ts';
 import { version } from '../../../core/kernel/version.ts';
 import type { Upstream } from '../../../core/upstream/types.ts';
-import type { Clock } from '../../../plugin/index.ts';
-import { Secret } from '../../../plugin/index.ts';
+import { Secret, type Clock } from '../../../plugin/index.ts';
 import { CallGate } from './call-gate.ts';
 
 /** A text that a webhook is asked about. */
@@ -105,7 +104,8 @@ export function readAnswer(json: string, asked: number): Answer {
   if (!Array.isArray(list)) throw new Error('`texts` of the answer is no list');
   const texts = new Map<number, string>();
   for (const one of list as readonly unknown[]) {
-    const { index, text } = isObject(one) ? one : {};
+    const item: Readonly<Record<string, unknown>> = isObject(one) ? one : {};
+    const { index, text } = item;
     if (
       typeof index !== 'number' ||
       !Number.isInteger(index) ||
