@@ -13,11 +13,11 @@ const EMAIL: Rule = {
 
 /** International form, by E.164 at most 15 digits. National forms are ids as often as phones. */
 const PHONE: Rule = {
-  pattern: /(?<![\w+])(?:\+|00)[1-9](?:[ ().\u00a0-]{0,2}\d){6,14}(?!\w)/,
+  pattern: /(?<![\w+])\+[1-9](?:[ ().\u00a0-]{0,2}\d){6,14}(?!\w)/,
   mask: '[PHONE]',
   longest: 3 + 14 * 3,
   of: /[\d +().\u00a0-]/,
-  isMatch: (found) => between(digitsOf(found).replace(/^00/, '').length, 8, 15),
+  isMatch: (found) => between(digitsOf(found).length, 8, 15),
 };
 
 const CARD: Rule = {
