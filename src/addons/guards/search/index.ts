@@ -1,10 +1,11 @@
 import type { CheckName } from '../settings/check-options.ts';
 import { INJECTIONS } from './injection.ts';
 import { searchMisfits } from './json-schema.ts';
-import { piiRules, type PiiKind } from './pii.ts';
+import { searchFolded } from './folded.ts';
+import { searchPii, type PiiKind } from './pii.ts';
 import { searchRegex, type RegexOptions } from './regex.ts';
-import { searchOf } from './rules.ts';
-import { SECRETS } from './secrets.ts';
+import { searchRules } from './rules.ts';
+import { searchSecrets } from './secrets.ts';
 import type { TextSearch } from './text-search.ts';
 import { searchWords } from './words.ts';
 
@@ -13,10 +14,10 @@ type Options = Readonly<Record<string, unknown>>;
 /** Options have passed the schema of their check. */
 const SEARCHES: Readonly<Partial<Record<CheckName, (options: Options) => TextSearch>>> = {
   regex: (options) => searchRegex(options as unknown as RegexOptions),
-  words: ({ words, mask }) => searchWords(words as readonly string[], String(mask)),
-  pii: ({ kinds }) => searchOf(piiRules(kinds as readonly PiiKind[])),
-  secrets: () => searchOf(SECRETS),
-  injection: () => searchOf(INJECTIONS),
+  words: ({ words, mask }) => searchFolded(searchWords(words as readonly string[], String(mask))),
+  pii: ({ kinds }) => searchFolded(searchPii(kinds as readonly PiiKind[])),
+  secrets: () => searchFolded(searchSecrets()),
+  injection: () => searchFolded(searchRules(INJECTIONS)),
   json_schema: ({ schema }) => searchMisfits(schema as object),
 };
 

@@ -17,18 +17,19 @@ export function masked(text: string, search: TextSearch, onMatch: OnMatch): stri
   return out + text.slice(at);
 }
 
-/** Calls `onMatch` for each match. */
-export function scan(text: string, search: TextSearch, onMatch: OnMatch): void {
-  masked(text, search, onMatch);
-}
+/** So many undecided characters are searched again at each piece. */
+const SEARCHED_AGAIN = 512;
 
 /** The same for a text in pieces, whose undecided end waits. */
 export function maskingStream(search: TextSearch, onMatch: OnMatch): TextTransform {
   /** The characters before the kept ones, at which a search may look. */
   let before = '';
+  let searched = 0;
   return (text, final) => {
     if (final && before === '') return masked(text, search, onMatch);
-    if (!final && !search.decided) return { text: '', keep: text.length };
+    // More of them wait for an eighth of their number: the cost stays linear, whatever the size of the pieces.
+    const tooFew = searched > SEARCHED_AGAIN && text.length < searched + searched / 8;
+    if (!final && (!search.decided || tooFew)) return { text: '', keep: text.length };
     // Half a pair says nothing: it waits for its other half.
     const half = !final && isHigh(text.charCodeAt(text.length - 1)) ? 1 : 0;
     const whole = before + text.slice(0, text.length - half);
@@ -44,7 +45,8 @@ export function maskingStream(search: TextSearch, onMatch: OnMatch): TextTransfo
     const end = Math.max(at, Math.min(decided, whole.length));
     out += whole.slice(at, end);
     before = whole.slice(Math.max(0, end - 2), end);
-    return { text: out, keep: whole.length - end + half };
+    searched = whole.length - end + half;
+    return { text: out, keep: searched };
   };
 }
 

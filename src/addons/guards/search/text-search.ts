@@ -20,8 +20,22 @@ export interface TextSearch {
   readonly decided: ((text: string, from: number) => number) | undefined;
 }
 
-/** The first of several matches; of two that begin together, the longer one. Each match is searched for once. */
-export function firstOf(cursors: readonly Cursor[]): Cursor {
+/** Finds nothing. */
+export const NOTHING: Cursor = () => undefined;
+
+/** The matches of several searches; of two that begin together, the longer one. None needs the whole text. */
+export function searchAll(searches: readonly TextSearch[]): TextSearch {
+  const [only] = searches;
+  if (only && searches.length === 1) return only;
+  return {
+    in: (text) => firstOf(searches.map((one) => one.in(text)).filter((cursor) => cursor !== NOTHING)),
+    decided: (text, from) => Math.min(...searches.map((one) => one.decided?.(text, from) ?? from)),
+  };
+}
+
+/** Each match is searched for once. */
+function firstOf(cursors: readonly Cursor[]): Cursor {
+  if (cursors.length === 0) return NOTHING;
   const next = cursors.map((): Match | null | undefined => undefined);
   return (from) => {
     let first: Match | undefined;
