@@ -1,7 +1,7 @@
 import type { Guard as GuardFile } from '../../../schemas/types.generated.ts';
 import { Globs } from '../../core/catalog/globs.ts';
 import { parseDuration } from '../../core/kernel/units.ts';
-import type { GatewayContext, GuardAction } from '../../core/kernel/index.ts';
+import type { GatewayContext, GuardAction, Route, Target } from '../../core/kernel/index.ts';
 import type { TextKind } from '../../formats/texts/channels.ts';
 import type { RequestTextKind, TextRole } from '../../formats/texts/request-texts.ts';
 import { readOptions } from '../../core/settings/compile/plugin-options.ts';
@@ -64,13 +64,31 @@ export function compileGuard(file: GuardFile): Guard {
   };
 }
 
-/** The names of the model that the request has: as written, and the alias that stood there. */
-export function modelsOf({ exchange, attempt }: GatewayContext): readonly string[] {
-  const body = attempt?.body ?? exchange.request.body;
-  return [body?.string('model'), exchange.request.params['model'], exchange.alias?.name].filter(
-    (name) => name !== undefined,
+/**
+ * The models that a request asks for, each by all its names: as the body has it, with the provider that stands beside it, and
+ * as an alias. A config that came with the request is its caller's word, too: it has one for each target.
+ */
+export function modelsOf({ exchange, attempt }: GatewayContext): readonly (readonly string[])[] {
+  const { request, config, alias } = exchange;
+  const model = (attempt?.body ?? request.body)?.string('model') ?? request.params['model'];
+  const header = request.header('provider');
+  const named = (name: unknown, provider: string | undefined): readonly string[] => [
+    ...(typeof name === 'string' ? [name] : []),
+    ...(typeof name === 'string' && provider && !name.startsWith('@') ? [`@${provider.replace(/^@/, '')}/${name}`] : []),
+    ...(alias ? [alias.name] : []),
+  ];
+  if (attempt) return [named(model, attempt.target.provider ?? header)];
+  if (config?.id !== INLINE) return [named(model, header)];
+  return leavesOf(config.route).map(({ overrideParams, defaultParams, provider }) =>
+    named(overrideParams?.['model'] ?? model ?? defaultParams?.['model'], provider ?? header),
   );
 }
+
+/** The id of a config that came with its request. */
+const INLINE = 'inline';
+
+const leavesOf = (route: Route): readonly Target[] =>
+  route.kind === 'target' ? [route] : route.members.flatMap(leavesOf);
 
 function compileOnly({ operations, models, metadata }: NonNullable<GuardFile['only']>): Guard['includes'] {
   const ofOperations = operations && new Globs(operations);
@@ -78,6 +96,10 @@ function compileOnly({ operations, models, metadata }: NonNullable<GuardFile['on
   const values = Object.entries(metadata ?? {}).map(([key, list]) => [key, new Set(list)] as const);
   return (ctx) =>
     (ofOperations?.matches(ctx.exchange.operation?.id ?? '') ?? true) &&
-    (!ofModels || modelsOf(ctx).some((model) => ofModels.matches(model))) &&
-    values.every(([key, allowed]) => allowed.has(ctx.exchange.metadata[key] ?? ''));
+    (!ofModels || modelsOf(ctx).some((names) => names.some((name) => ofModels.matches(name)))) &&
+    values.every(([key, allowed]) => allowed.has(metadataOf(ctx, key) ?? ''));
 }
+
+/** The key's own value stands, also where a list of plugins leaves out the one that reads metadata. */
+export const metadataOf = ({ exchange: { caller, metadata } }: GatewayContext, key: string): string | undefined =>
+  caller?.metadata?.[key] ?? (Object.hasOwn(metadata, key) ? metadata[key] : undefined);

@@ -9,4 +9,13 @@ export const GUARD_METRICS = {
       for (const { guard, on, action, verdict } of guards) note({ guard, on, action, verdict });
     },
   }),
+  guardHold: metric({
+    name: 'gatehouse_guard_hold_seconds',
+    help: 'The longest wait of an event of a streamed reply for the decision of a guard. Streams in which none has waited are not observed.',
+    labels: ['guard'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60],
+    ofRequest({ guards }, note) {
+      for (const { guard, heldMs } of guards) if (heldMs !== undefined) note({ guard }, heldMs / 1000);
+    },
+  }),
 };

@@ -18,4 +18,6 @@ export interface GuardVerdict {
   readonly verdict: 'pass' | 'denied' | 'masked' | 'observed' | 'error' | 'skipped' | 'unseen';
   /** The number of matches. */
   readonly matches: number;
+  /** The longest wait of an event of a stream for the guard's decision, in milliseconds. Undefined: none has waited. */
+  readonly heldMs?: number | undefined;
 }

@@ -79,6 +79,10 @@ function stepsOf(guard: Guard, tools: GuardTools): readonly Run[] {
     instance: guard.name,
     clock: tools.clock,
     maxBytes: tools.maxBytes,
+    onHeld(ms, { exchange }) {
+      const verdict = verdictOf(exchange, guard, 'output');
+      verdict.heldMs = Math.max(ms, verdict.heldMs ?? 0);
+    },
     onFault: (error, requestId) => tools.pluginFault({ kind: 'stream', plugin: guard.name, requestId, error }),
   };
   const run = (hooks: GuardHooks | undefined): readonly Run[] => (hooks ? [asRun(hooks, hookTools)] : []);

@@ -1,6 +1,6 @@
 import { Globs } from '../../../core/catalog/globs.ts';
 import type { GatewayContext } from '../../../core/kernel/index.ts';
-import { modelsOf, type Guard } from '../guard.ts';
+import { metadataOf, modelsOf, type Guard } from '../guard.ts';
 
 /** Whether the facts of a request break the rule of a guard. */
 type Breaks = (ctx: GatewayContext) => boolean;
@@ -14,9 +14,10 @@ function models({
 }): Breaks {
   const allowed = allow && new Globs(allow);
   const denied = new Globs(deny);
-  return (ctx) =>
-    modelsOf(ctx).some((model) => denied.matches(model)) ||
-    (allowed !== undefined && !modelsOf(ctx).some((model) => allowed.matches(model)));
+  const isBroken = (names: readonly string[]): boolean =>
+    names.some((name) => denied.matches(name)) ||
+    (allowed !== undefined && !names.some((name) => allowed.matches(name)));
+  return (ctx) => modelsOf(ctx).some(isBroken);
 }
 
 function metadata({
@@ -27,9 +28,12 @@ function metadata({
   readonly allowed?: Readonly<Record<string, readonly string[]>>;
 }): Breaks {
   const values = Object.entries(allowed).map(([key, list]) => [key, new Set(list)] as const);
-  return ({ exchange }) =>
-    required.some((key) => !Object.hasOwn(exchange.metadata, key)) ||
-    values.some(([key, list]) => Object.hasOwn(exchange.metadata, key) && !list.has(exchange.metadata[key] ?? ''));
+  return (ctx) =>
+    required.some((key) => metadataOf(ctx, key) === undefined) ||
+    values.some(([key, list]) => {
+      const value = metadataOf(ctx, key);
+      return value !== undefined && !list.has(value);
+    });
 }
 
 /** The rule of a check that reads no text. Undefined: the check is of another kind. */

@@ -13,6 +13,7 @@ export class Verdict implements GuardVerdict {
   readonly action: GuardVerdict['action'];
   verdict: GuardVerdict['verdict'] = 'pass';
   matches = 0;
+  heldMs: number | undefined;
   readonly #guard: Guard;
 
   constructor(guard: Guard, on: On) {
@@ -20,6 +21,10 @@ export class Verdict implements GuardVerdict {
     this.on = on;
     this.action = guard.action;
     this.#guard = guard;
+  }
+
+  isOf(guard: Guard, on: On): boolean {
+    return this.#guard === guard && this.on === on;
   }
 
   /** Counts a match. Throws with `deny`. */
@@ -76,12 +81,10 @@ const GRAVITY: readonly GuardVerdict['verdict'][] = [
   'denied',
 ];
 
-/** The decisions of one guard about one request: kept with the exchange, for its record. */
+/** The decision of a guard about one request: kept with the exchange, for its record. Guards of two lists may share a name. */
 export function verdictOf(exchange: Exchange, guard: Guard, on: On): Verdict {
   const verdicts = (exchange.guards ??= []);
-  const known = verdicts.find(
-    (one): one is Verdict => one instanceof Verdict && one.guard === guard.name && one.on === on,
-  );
+  const known = verdicts.find((one): one is Verdict => one instanceof Verdict && one.isOf(guard, on));
   if (known) return known;
   const made = new Verdict(guard, on);
   verdicts.push(made);

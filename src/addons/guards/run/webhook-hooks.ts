@@ -1,4 +1,4 @@
-import type { Exchange, GatewayContext } from '../../../core/kernel/index.ts';
+import type { GatewayContext } from '../../../core/kernel/index.ts';
 import type { TextChannel, TextTransform } from '../../../formats/texts/channels.ts';
 import type { RequestView } from '../../../plugin/hooks.ts';
 import { GatewayError } from '../../../plugin/index.ts';
@@ -7,32 +7,28 @@ import { seeMedia, textsFor, unseenHook, type GuardHooks } from './text-hooks.ts
 import { verdictOf, type Verdict } from './verdicts.ts';
 import type { Answer, AskedText, Webhook } from './webhook.ts';
 
-/** The texts of one reply: as they came, and as the webhook wants them. */
-class ReplyTextsOfRun {
-  readonly #texts = new Map<string, { readonly asked: AskedText; text: string }>();
+/** The texts of one reply in their order: as they came, and as the webhook wants them. */
+class TextsOfReply {
+  readonly asked: AskedText[] = [];
   #answer: Answer | undefined;
+  #left = 0;
 
-  add(channel: TextChannel, text: string): void {
-    const place = placeOf(channel);
-    this.#texts.set(place, { asked: { kind: channel.kind, place, text }, text });
-  }
-
-  get asked(): readonly AskedText[] {
-    return [...this.#texts.values()].map(({ asked }) => asked);
+  add({ kind, answer, block }: TextChannel, text: string): void {
+    this.asked.push({ kind, place: `${kind}.${answer}.${block}`, text });
   }
 
   use(answer: Answer): void {
     this.#answer = answer;
   }
 
-  /** The text that leaves. */
-  of(channel: TextChannel, text: string): string {
-    const index = [...this.#texts.keys()].indexOf(placeOf(channel));
+  /** The next text that leaves. */
+  next(text: string): string {
+    const index = this.#left;
+    this.#left += 1;
+    if (this.asked[index]?.text !== text) throw new Error('the texts of a reply are not those that were asked about');
     return this.#answer?.texts.get(index) ?? text;
   }
 }
-
-const placeOf = ({ kind, answer, block }: TextChannel): string => `${kind}.${answer}.${block}`;
 
 type Next = () => Promise<void>;
 type Run = (ctx: GatewayContext, next: Next) => Promise<void>;
@@ -46,10 +42,11 @@ export interface WebhookSteps {
 
 /** A guard whose check is a webhook. */
 export function webhookSteps(guard: Guard, webhook: Pick<Webhook, 'ask'> | undefined): WebhookSteps {
-  const runs = new WeakMap<Exchange, ReplyTextsOfRun>();
-  const runOf = (exchange: Exchange): ReplyTextsOfRun => {
-    let run = runs.get(exchange);
-    if (!run) runs.set(exchange, (run = new ReplyTextsOfRun()));
+  const runs = new WeakMap<object, TextsOfReply>();
+  const runOf = ({ attempt, exchange }: GatewayContext): TextsOfReply => {
+    const of = attempt ?? exchange;
+    let run = runs.get(of);
+    if (!run) runs.set(of, (run = new TextsOfReply()));
     return run;
   };
   const ask = (on: 'input' | 'output', ctx: GatewayContext, texts: readonly AskedText[]) =>
@@ -67,23 +64,25 @@ export function webhookSteps(guard: Guard, webhook: Pick<Webhook, 'ask'> | undef
       verdict.failed(thrown);
     }
   };
-  const collect = ({ exchange }: GatewayContext, channel: TextChannel): TextTransform => {
+  const collect = (ctx: GatewayContext, channel: TextChannel): TextTransform => {
+    if (channel.kind === 'error') return () => withheld(guard);
     let whole = '';
     return guard.action === 'observe'
       ? (text, final) => {
           whole += text;
-          if (final) runOf(exchange).add(channel, whole);
+          if (final) runOf(ctx).add(channel, whole);
           return text;
         }
       : (text, final) => {
           if (!final) return { text: '', keep: text.length };
-          runOf(exchange).add(channel, text);
+          runOf(ctx).add(channel, text);
           return text;
         };
   };
   const observes = guard.action === 'observe';
-  // The message of a failed upstream has no time to wait for an answer.
-  const kinds = guard.replyKinds.filter((kind) => kind !== 'error');
+  const ofAnswer = guard.replyKinds.filter((kind) => kind !== 'error');
+  // An error cannot wait for an answer: its message is withheld.
+  const kinds = observes ? ofAnswer : guard.replyKinds;
   const hold = { mode: 'all' } as const;
   return {
     request: guard.input
@@ -99,25 +98,24 @@ export function webhookSteps(guard: Guard, webhook: Pick<Webhook, 'ask'> | undef
     reply: guard.output
       ? {
           replaces: {
-            reads: observes ? {} : { reply: 'texts', kinds, hold },
+            reads: observes ? {} : { reply: 'texts', kinds: ofAnswer, hold },
             hooks: observes
               ? {}
               : {
                   reply:
-                    (channel, { exchange }) =>
+                    (_, ctx) =>
                     (text, final) =>
-                      final ? runOf(exchange).of(channel, text) : { text: '', keep: text.length },
+                      final ? runOf(ctx).next(text) : { text: '', keep: text.length },
                 },
           },
           async asks(ctx, next) {
             await next();
-            const { exchange } = ctx;
-            const texts = runs.get(exchange)?.asked ?? [];
-            if (observes) exchange.onEnd(() => void ask('output', ctx, runs.get(exchange)?.asked ?? []));
-            else if (texts.length > 0) {
-              const answer = await ask('output', ctx, texts);
-              if (answer && guard.action === 'mask') runOf(exchange).use(answer);
+            if (observes) {
+              ctx.exchange.onEnd(() => void ask('output', ctx, runOf(ctx).asked));
+              return;
             }
+            const answer = await ask('output', ctx, runOf(ctx).asked);
+            if (answer && guard.action === 'mask') runOf(ctx).use(answer);
           },
           collects: {
             reads: { reply: observes ? 'observe' : 'texts', kinds, hold },
@@ -130,6 +128,9 @@ export function webhookSteps(guard: Guard, webhook: Pick<Webhook, 'ask'> | undef
       : undefined,
   };
 }
+
+/** In place of the message of a failed upstream, which the webhook has not read. */
+const withheld = ({ name }: Guard): string => `The upstream failed. Its message is withheld, because the guard "${name}" has not read it.`;
 
 interface Asked {
   readonly on: 'input' | 'output';

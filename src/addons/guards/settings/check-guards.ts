@@ -19,6 +19,8 @@ export const checkGuards: Check = ({ keys, gateway, inline }) => ({
   },
   key: ({ guards }, report) => checkList(guards, report),
   node({ file }, report) {
+    for (const [item, at] of itemsOf(file.plugins, report, 'plugins'))
+      if (PLACES.has(pluginOf(item))) at({ path: [], message: placed(pluginOf(item)) });
     if (!file.guards) return;
     if (inline) return report({ path: ['guards'], on: 'key', message: OF_OPERATOR });
     checkList(file.guards, report);
@@ -27,14 +29,31 @@ export const checkGuards: Check = ({ keys, gateway, inline }) => ({
 
 const OF_OPERATOR = 'a config sent with a request cannot set `guards`: those of the server and of the key hold for it';
 
+/** The plugins that run guards: what stands before each of them in a chain, and what behind it. */
+const PLACES: ReadonlyMap<string, { readonly after: readonly string[]; readonly before: readonly string[] }> = new Map([
+  ['guards', { after: ['prompts', 'metadata'], before: ['route'] }],
+  ['target-guards', { after: ['override'], before: ['cache', 'transform'] }],
+]);
+
+const pluginOf = (item: ChainItem): string => (typeof item === 'string' ? item : item.plugin);
+
+const placed = (plugin: string): string =>
+  `the plugin "${plugin}" stands where the chain of server.yaml has it: leave it out of this list`;
+
 /** A chain that server.yaml names is not changed by the gateway. */
 function checkChain(chain: readonly ChainItem[], plugin: string, report: Report): void {
-  const item = chain.find((one) => (typeof one === 'string' ? one : one.plugin) === plugin);
-  if (item !== undefined && typeof item !== 'string' && item.always === true) return;
-  const before = plugin === 'guards' ? 'route' : 'cache';
+  const names = chain.map(pluginOf);
+  const { after, before } = PLACES.get(plugin)!;
+  const at = names.indexOf(plugin);
+  const item = chain[at];
+  const isAlways = typeof item === 'object' && item.always === true;
+  const isPlaced =
+    after.every((name) => names.lastIndexOf(name) < at) &&
+    before.every((name) => !names.includes(name) || at < names.indexOf(name));
+  if (isAlways && isPlaced) return;
   report({
     path: [],
-    message: `there are guards, and this chain would leave them out: it needs \`{ plugin: ${plugin}, always: true }\` before \`${before}\``,
+    message: `there are guards, and this chain would leave them out: it needs \`{ plugin: ${plugin}, always: true }\` before \`${before.join('` and `')}\`, behind \`${after.join('` and `')}\``,
   });
 }
 
