@@ -267,7 +267,7 @@ describe('verdicts', () => {
     reply = 'ok';
     expect(response.headers.get('server-timing')).toContain('plugin-guards;dur=');
     expect(line()).toMatchObject({ guards: ['never:input:pass', 'never:output:pass', 'same:input:observed', 'no-o1:input:pass', 'of-key:output:masked', 'prod-only:input:pass'].toSorted() });
-    const [record] = gateway.gateway.records({ limit: 1 }).records;
+    const [record] = gateway.gateway.records({ limit: 1 });
     expect(JSON.stringify(record)).toContain('"guard":"of-key","on":"output","action":"mask","verdict":"masked","matches":1');
     expect(JSON.stringify(record)).not.toContain('canary-text');
     expect(gateway.logText()).not.toContain('canary-text');

@@ -7,6 +7,7 @@ import type { Upstream } from '../../../core/upstream/types.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import { compileGuard, type Guard } from '../guard.ts';
 import { searchFor } from '../search/index.ts';
+import { jwtStep } from './jwt.ts';
 import { factsFor } from './request-facts.ts';
 import { textHooks, type GuardHooks } from './text-hooks.ts';
 import { verdictOf } from './verdicts.ts';
@@ -75,6 +76,7 @@ function stepsOf(guard: Guard, tools: GuardTools): readonly Run[] {
         return next();
       },
     ];
+  if (guard.check === 'jwt') return [jwtStep(guard, tools)];
   const hookTools: HookTools = {
     instance: guard.name,
     clock: tools.clock,

@@ -2,7 +2,7 @@ import type { GatewayContext } from '../../../core/kernel/index.ts';
 import type { TextChannel, TextTransform } from '../../../formats/texts/channels.ts';
 import type { PluginHooks, PluginReads, RequestTextView, RequestView } from '../../../plugin/hooks.ts';
 import type { Guard } from '../guard.ts';
-import { masked, maskingStream, scan, watchingStream } from '../search/scan.ts';
+import { masked, maskingStream, watchingStream } from '../search/scan.ts';
 import type { TextSearch } from '../search/text-search.ts';
 import { guarded, verdictOf, type Verdict } from './verdicts.ts';
 
@@ -53,8 +53,8 @@ function checkRequest(view: RequestView, { guard, search, verdict }: Check): voi
   const found = (): void => verdict.found();
   for (const one of textsFor(view, guard))
     guarded(verdict, undefined, () => {
-      if (guard.action === 'mask') one.replace(masked(one.text, search, found));
-      else scan(one.text, search, found);
+      const text = masked(one.text, search, found);
+      if (guard.action === 'mask') one.replace(text);
     });
 }
 

@@ -146,5 +146,25 @@ const searchKeys = (): TextSearch => ({
 const isOpen = (block: string): boolean =>
   HEAD.test(block) ? !WHOLE.test(block) && OPEN.test(block) : block.length <= LONGEST_HEAD;
 
+const URL_PASSWORD = /:\/\/[^\s:/@]{1,64}:[^\s/@]{4,128}@/g;
+const OPEN_URL = /^:\/\/[^\s:/@]{0,64}(?::[^\s/@]{0,128})?$/;
+const LONGEST_URL = 3 + 64 + 1 + 128 + 1;
+
+/** The name and the password in an address: `postgres://NAME:PASSWORD@HOST`. */
+const searchUrls = (): TextSearch => ({
+  in: (text) => (from) => {
+    URL_PASSWORD.lastIndex = from;
+    const found = URL_PASSWORD.exec(text);
+    return found ? { start: found.index, end: found.index + found[0].length, mask: `://${MASK}@` } : undefined;
+  },
+  decided(text, from) {
+    const least = Math.max(from, text.length - LONGEST_URL - 1);
+    for (let at = text.indexOf('://', least); at >= 0; at = text.indexOf('://', at + 1))
+      if (OPEN_URL.test(text.slice(at))) return at;
+    const begun = text.endsWith(':/') ? 2 : text.endsWith(':') ? 1 : 0;
+    return Math.max(from, text.length - begun);
+  },
+});
+
 /** Secrets by the forms that their vendors document. */
-export const searchSecrets = (): TextSearch => searchAll([searchTokens(), searchKeys()]);
+export const searchSecrets = (): TextSearch => searchAll([searchTokens(), searchKeys(), searchUrls()]);

@@ -3,6 +3,7 @@ import type { Report } from '../../../core/kernel/report.ts';
 import { patternMistake } from '../../../core/settings/query/patterns.ts';
 import { readOptions } from '../../../core/settings/compile/plugin-options.ts';
 import { itemsOf, within, type Check } from '../../../core/settings/checks/check.ts';
+import { hasJose, INSTALL_JOSE } from '../run/load-jose.ts';
 import { actionOf, CHECKS } from './check-options.ts';
 import { longestMatch } from './longest-match.ts';
 import { placesOf } from './places.ts';
@@ -90,6 +91,13 @@ function checkGuard(guard: Guard, report: Report): void {
     });
   const options = readOptions({ schema: facts.options, trusted: true }, guard.options ?? {}, ['options'], report);
   if (options && check === 'regex') checkPattern(guard, options, report);
+  if (options && check === 'jwt') checkToken(options, report);
+}
+
+function checkToken({ jwks, jwks_url: url }: Readonly<Record<string, unknown>>, report: Report): void {
+  if (!hasJose()) report({ path: ['check'], message: INSTALL_JOSE });
+  if ((jwks === undefined) === (url === undefined))
+    report({ path: ['options'], on: 'key', message: 'the check `jwt` needs the keys of the issuer: `jwks_url` or `jwks`' });
 }
 
 function checkPattern(guard: Guard, options: Readonly<Record<string, unknown>>, report: Report): void {

@@ -26,6 +26,9 @@ const MASK = { type: 'string', maxLength: 200, description: 'The text in place o
 
 export const PII_KINDS = ['email', 'phone', 'card', 'iban', 'ssn', 'ip', 'secret'] as const;
 
+/** Those with a public key: a secret that both sides have would stand in the settings of both. */
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+
 export const CHECKS: Readonly<Record<CheckName, CheckFacts>> = {
   regex: {
     masks: true,
@@ -100,6 +103,30 @@ export const CHECKS: Readonly<Record<CheckName, CheckFacts>> = {
         description: 'The allowed values of a key, where a request has it.',
         additionalProperties: listOf({ type: 'string' }, 200),
       },
+    }),
+  },
+  jwt: {
+    masks: false,
+    ofRequest: true,
+    options: closed({
+      header: { type: 'string', minLength: 1, maxLength: 100, default: 'authorization', description: 'The header with the token, with or without `Bearer`.' },
+      jwks_url: { type: 'string', minLength: 1, description: 'The address of the keys (JWKS) of the issuer, https unless `allow_insecure` is set.' },
+      jwks: { type: 'object', required: ['keys'], properties: { keys: { type: 'array', items: { type: 'object' } } }, description: 'The keys themselves, in place of `jwks_url`.' },
+      issuer: { type: 'string', minLength: 1, description: 'The value of `iss`.' },
+      audience: { type: 'string', minLength: 1, description: 'A value of `aud`.' },
+      algorithms: {
+        ...listOf({ type: 'string', enum: ALGORITHMS }, ALGORITHMS.length),
+        default: ALGORITHMS,
+        description: 'The algorithms of signatures.',
+      },
+      claims: {
+        type: 'object',
+        description: 'Claims that the token must have, each with its allowed values.',
+        additionalProperties: listOf({ type: 'string' }, 200),
+      },
+      leeway_ms: { type: 'integer', minimum: 0, maximum: 600_000, default: 5000, description: 'Milliseconds by which clocks may differ.' },
+      timeout_ms: { type: 'integer', minimum: 10, maximum: 60_000, default: 2000, description: 'Milliseconds for the keys.' },
+      allow_insecure: { type: 'boolean', default: false, description: 'Allows http and the own network.' },
     }),
   },
   webhook: {
