@@ -924,7 +924,8 @@ export interface Guard {
   /**
    * The check. docs/plugins/guards.md describes each one and its options.
    */
-  check: 'regex' | 'words' | 'pii' | 'secrets' | 'injection' | 'json_schema' | 'models' | 'metadata' | 'webhook';
+  check:
+    'regex' | 'words' | 'pii' | 'secrets' | 'injection' | 'json_schema' | 'models' | 'metadata' | 'jwt' | 'webhook';
   /**
    * input: the request. output: the reply.
    *

@@ -5,11 +5,29 @@ import { TARGETS } from './client-apis.ts';
 export const ACTIONS = ['deny', 'mask', 'observe'] as const;
 export type Action = (typeof ACTIONS)[number];
 
-export const CHECKS = ['regex', 'words', 'pii', 'secrets', 'injection', 'json_schema', 'webhook', 'models', 'metadata'] as const;
+export const CHECKS = [
+  'regex',
+  'words',
+  'pii',
+  'secrets',
+  'injection',
+  'json_schema',
+  'webhook',
+  'models',
+  'metadata',
+] as const;
 export type CheckName = (typeof CHECKS)[number];
 
 export const APIS = ['chat', 'messages', 'responses', 'gemini'] as const;
-export const FORMS = ['plain', 'SSE', 'JSON array', 'WebSocket', 'plain, cached', 'SSE, cached', 'JSON array, cached'] as const;
+export const FORMS = [
+  'plain',
+  'SSE',
+  'JSON array',
+  'WebSocket',
+  'plain, cached',
+  'SSE, cached',
+  'JSON array, cached',
+] as const;
 
 export interface Door {
   readonly api: (typeof APIS)[number];

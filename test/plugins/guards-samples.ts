@@ -37,8 +37,28 @@ const ALNUM = `${LOWER}ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789`;
 const BASE64 = `${ALNUM}_-`;
 const HEX = '0123456789abcdef';
 
-const NAMES = ['ann', 'j.garcia', 'mueller', 'li.wei', 'o_brien', 'sofia+news', 'k-tanaka', 'pedro99', 'anna-lena.schmidt', 'x'];
-const DOMAINS = ['example.com', 'mail.example.co.uk', 'uni-koeln.de', 'empresa.com.br', 'corp.example', 'sub.team.example.org', 'example.jp', 'münchen.example'];
+const NAMES = [
+  'ann',
+  'j.garcia',
+  'mueller',
+  'li.wei',
+  'o_brien',
+  'sofia+news',
+  'k-tanaka',
+  'pedro99',
+  'anna-lena.schmidt',
+  'x',
+];
+const DOMAINS = [
+  'example.com',
+  'mail.example.co.uk',
+  'uni-koeln.de',
+  'empresa.com.br',
+  'corp.example',
+  'sub.team.example.org',
+  'example.jp',
+  'münchen.example',
+];
 
 function luhn(draft: string): string {
   let sum = 0;
@@ -49,16 +69,35 @@ function luhn(draft: string): string {
   return draft + String((10 - (sum % 10)) % 10);
 }
 
-const grouped = (text: string, size: number, by: string): string => text.match(new RegExp(`.{1,${size}}`, 'g'))!.join(by);
+const grouped = (text: string, size: number, by: string): string =>
+  text.match(new RegExp(`.{1,${size}}`, 'g'))!.join(by);
 
 function card(draw: Draw): string {
-  const [prefix, length] = pick(draw, [['4', 16], ['51', 16], ['55', 16], ['2221', 16], ['37', 15], ['34', 15], ['6011', 16], ['3530', 16]] as const);
+  const [prefix, length] = pick(draw, [
+    ['4', 16],
+    ['51', 16],
+    ['55', 16],
+    ['2221', 16],
+    ['37', 15],
+    ['34', 15],
+    ['6011', 16],
+    ['3530', 16],
+  ] as const);
   const number = luhn(prefix + digits(draw, length - prefix.length - 1));
   return pick(draw, [number, grouped(number, 4, ' '), grouped(number, 4, '-'), number]);
 }
 
 function iban(draw: Draw): string {
-  const [country, length] = pick(draw, [['DE', 18], ['FR', 23], ['ES', 20], ['NL', 14], ['GB', 18], ['CH', 17], ['PT', 21], ['AT', 16]] as const);
+  const [country, length] = pick(draw, [
+    ['DE', 18],
+    ['FR', 23],
+    ['ES', 20],
+    ['NL', 14],
+    ['GB', 18],
+    ['CH', 17],
+    ['PT', 21],
+    ['AT', 16],
+  ] as const);
   const bank = country === 'NL' || country === 'GB' ? letters(draw, 4, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') : '';
   const account = bank + digits(draw, length - bank.length);
   const asDigits = [...`${account}${country}00`].map((one) => String(Number.parseInt(one, 36))).join('');
@@ -77,7 +116,12 @@ function phone(draw: Draw): string {
     `+5511${digits(draw, 9)}`,
     `+34 6${digits(draw, 8)}`,
   ];
-  const national = [`(415) 555-0${digits(draw, 3)}`, `030 ${digits(draw, 7)}`, `020 7946 0${digits(draw, 3)}`, `06 ${grouped(digits(draw, 8), 2, ' ')}`];
+  const national = [
+    `(415) 555-0${digits(draw, 3)}`,
+    `030 ${digits(draw, 7)}`,
+    `020 7946 0${digits(draw, 3)}`,
+    `06 ${grouped(digits(draw, 8), 2, ' ')}`,
+  ];
   return pick(draw, draw(10) < 6 ? international : national);
 }
 
@@ -149,11 +193,13 @@ const POSITIVES: readonly (readonly [kind: string, count: number, make: Make])[]
 
 /** What only looks like it. */
 const NEGATIVES: readonly Make[] = [
-  (draw) => `${letters(draw, 8, HEX)}-${letters(draw, 4, HEX)}-4${letters(draw, 3, HEX)}-a${letters(draw, 3, HEX)}-${letters(draw, 12, HEX)}`,
+  (draw) =>
+    `${letters(draw, 8, HEX)}-${letters(draw, 4, HEX)}-4${letters(draw, 3, HEX)}-a${letters(draw, 3, HEX)}-${letters(draw, 12, HEX)}`,
   (draw) => letters(draw, 40, HEX),
   (draw) => `@types/node@${draw(30)}.${draw(20)}.${draw(9)}`,
   (draw) => `v${draw(9)}.${draw(20)}.${draw(30)}-rc.${draw(9)}`,
-  (draw) => `2026-${String(1 + draw(12)).padStart(2, '0')}-${String(1 + draw(28)).padStart(2, '0')}T0${draw(9)}:1${draw(9)}:3${draw(9)}.000Z`,
+  (draw) =>
+    `2026-${String(1 + draw(12)).padStart(2, '0')}-${String(1 + draw(28)).padStart(2, '0')}T0${draw(9)}:1${draw(9)}:3${draw(9)}.000Z`,
   (draw) => String(1_700_000_000_000 + draw(900_000_000)),
   (draw) => `order ${digits(draw, 10)}`,
   (draw) => `${luhn(`4${digits(draw, 14)}`).slice(0, 15)}${pick(draw, ['x', 'y'])}`,

@@ -6,7 +6,11 @@ import { ACTIONS, APIS, cells, CHECKS, doors, FORMS, noDoor, noRule } from './gu
 
 export const PAGE = join(import.meta.dirname, '../../docs/plugins/guards-table.md');
 
-const UPSTREAMS: Readonly<Record<string, string>> = { '@openai': 'OpenAI chat', '@claude': 'Anthropic', '@gemini': 'Gemini' };
+const UPSTREAMS: Readonly<Record<string, string>> = {
+  '@openai': 'OpenAI chat',
+  '@claude': 'Anthropic',
+  '@gemini': 'Gemini',
+};
 const NAMES = { chat: 'chat completions', messages: 'Messages', responses: 'Responses', gemini: 'Gemini' } as const;
 
 const row = (...columns: readonly string[]): string => `| ${columns.join(' | ')} |`;

@@ -72,13 +72,16 @@ describe('a webhook', () => {
     ['a text that was not asked about', (_, res) => json(res, { verdict: 'mask', texts: [{ index: 7, text: 'x' }] })],
     ['a text that is none', (_, res) => json(res, { verdict: 'mask', texts: [{ index: 0, text: 1 }] })],
     ['an end without an answer', (_, res) => void res.destroy()],
-  ] as const satisfies readonly (readonly [string, Script])[])('that answers with %s denies the request', async (_, script) => {
-    const served = await start(script);
-    const { status, text } = await ask(served);
-    expect([status, text]).toEqual([503, expect.stringContaining('guard_failed')]);
-    expect(served.upstream.seen).toEqual([]);
-    expect(text).not.toContain('the question');
-  });
+  ] as const satisfies readonly (readonly [string, Script])[])(
+    'that answers with %s denies the request',
+    async (_, script) => {
+      const served = await start(script);
+      const { status, text } = await ask(served);
+      expect([status, text]).toEqual([503, expect.stringContaining('guard_failed')]);
+      expect(served.upstream.seen).toEqual([]);
+      expect(text).not.toContain('the question');
+    },
+  );
 
   it('that hangs denies after its timeout, and lets pass with `on_error: allow`', async () => {
     const hangs: Script = () => {};

@@ -74,7 +74,9 @@ export function modelsOf({ exchange, attempt }: GatewayContext): readonly (reado
   const header = request.header('provider');
   const named = (name: unknown, provider: string | undefined): readonly string[] => [
     ...(typeof name === 'string' ? [name] : []),
-    ...(typeof name === 'string' && provider && !name.startsWith('@') ? [`@${provider.replace(/^@/, '')}/${name}`] : []),
+    ...(typeof name === 'string' && provider && !name.startsWith('@')
+      ? [`@${provider.replace(/^@/, '')}/${name}`]
+      : []),
     ...(alias ? [alias.name] : []),
   ];
   if (attempt) return [named(model, attempt.target.provider ?? header)];

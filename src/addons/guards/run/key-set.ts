@@ -27,7 +27,10 @@ export class KeySets {
   #at = -Infinity;
   #fetching: Promise<KeySet> | undefined;
 
-  constructor(source: KeySetSource, { clock, exchange }: { readonly clock: Clock; readonly exchange: Upstream['exchange'] }) {
+  constructor(
+    source: KeySetSource,
+    { clock, exchange }: { readonly clock: Clock; readonly exchange: Upstream['exchange'] },
+  ) {
     this.#source = source;
     this.#clock = clock;
     this.#exchange = exchange;
@@ -42,7 +45,8 @@ export class KeySets {
     const isOld = age > (anew ? FRESH_MS : KEPT_MS);
     if (this.#known && !isOld) return this.#known;
     // An issuer that fails is asked as rarely; old keys stay valid meanwhile.
-    if (age <= FRESH_MS && !this.#fetching) return this.#known ?? Promise.reject(new Error('the keys cannot be fetched'));
+    if (age <= FRESH_MS && !this.#fetching)
+      return this.#known ?? Promise.reject(new Error('the keys cannot be fetched'));
     if (!this.#fetching) {
       this.#at = this.#clock.now();
       this.#fetching = this.#fetch().finally(() => (this.#fetching = undefined));

@@ -33,7 +33,8 @@ export function textHooks(guard: Guard, search: TextSearch): GuardHooks {
         },
       }),
       ...(output && {
-        reply: (_: TextChannel, { exchange }: GatewayContext) => checkReply(guard, search, verdictOf(exchange, guard, 'output')),
+        reply: (_: TextChannel, { exchange }: GatewayContext) =>
+          checkReply(guard, search, verdictOf(exchange, guard, 'output')),
       }),
       unseen: unseenHook(guard),
     },

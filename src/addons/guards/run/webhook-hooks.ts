@@ -102,10 +102,7 @@ export function webhookSteps(guard: Guard, webhook: Pick<Webhook, 'ask'> | undef
             hooks: observes
               ? {}
               : {
-                  reply:
-                    (_, ctx) =>
-                    (text, final) =>
-                      final ? runOf(ctx).next(text) : { text: '', keep: text.length },
+                  reply: (_, ctx) => (text, final) => (final ? runOf(ctx).next(text) : { text: '', keep: text.length }),
                 },
           },
           async asks(ctx, next) {
@@ -130,7 +127,8 @@ export function webhookSteps(guard: Guard, webhook: Pick<Webhook, 'ask'> | undef
 }
 
 /** In place of the message of a failed upstream, which the webhook has not read. */
-const withheld = ({ name }: Guard): string => `The upstream failed. Its message is withheld, because the guard "${name}" has not read it.`;
+const withheld = ({ name }: Guard): string =>
+  `The upstream failed. Its message is withheld, because the guard "${name}" has not read it.`;
 
 interface Asked {
   readonly on: 'input' | 'output';

@@ -36,7 +36,8 @@ function cursorOf({ mask, startOf, isMatch }: Rule, search: RegExp, text: string
     for (let found = search.exec(text); found; found = search.exec(text)) {
       const end = found.index + found[0].length;
       const start = startOf ? startOf(text, found.index, from) : found.index;
-      if (start !== undefined && end > start && (isMatch?.(text.slice(start, end)) ?? true)) return { start, end, mask };
+      if (start !== undefined && end > start && (isMatch?.(text.slice(start, end)) ?? true))
+        return { start, end, mask };
       search.lastIndex = found.index + 1;
     }
     return undefined;

@@ -122,7 +122,9 @@ const KEY = new RegExp(
 );
 const WHOLE = new RegExp(`^${BEGIN} ${KIND}(?:${BODY}){0,${KEY_LETTERS}}${END}`);
 /** A head, and lines behind which more may follow. */
-const OPEN = new RegExp(`^${BEGIN} ${KIND}(?:${BODY}){0,${KEY_LETTERS}}(?:-{1,5}(?:E|EN|END|END [A-Z0-9 ]{0,56}-{0,5})?)?$`);
+const OPEN = new RegExp(
+  `^${BEGIN} ${KIND}(?:${BODY}){0,${KEY_LETTERS}}(?:-{1,5}(?:E|EN|END|END [A-Z0-9 ]{0,56}-{0,5})?)?$`,
+);
 
 /** Blocks of PEM with a private key. */
 const searchKeys = (): TextSearch => ({

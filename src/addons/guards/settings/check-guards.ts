@@ -97,7 +97,11 @@ function checkGuard(guard: Guard, report: Report): void {
 function checkToken({ jwks, jwks_url: url }: Readonly<Record<string, unknown>>, report: Report): void {
   if (!hasJose()) report({ path: ['check'], message: INSTALL_JOSE });
   if ((jwks === undefined) === (url === undefined))
-    report({ path: ['options'], on: 'key', message: 'the check `jwt` needs the keys of the issuer: `jwks_url` or `jwks`' });
+    report({
+      path: ['options'],
+      on: 'key',
+      message: 'the check `jwt` needs the keys of the issuer: `jwks_url` or `jwks`',
+    });
 }
 
 function checkPattern(guard: Guard, options: Readonly<Record<string, unknown>>, report: Report): void {
