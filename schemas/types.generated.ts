@@ -925,7 +925,17 @@ export interface Guard {
    * The check. docs/plugins/guards.md describes each one and its options.
    */
   check:
-    'regex' | 'words' | 'pii' | 'secrets' | 'injection' | 'json_schema' | 'models' | 'metadata' | 'jwt' | 'webhook';
+    | 'regex'
+    | 'words'
+    | 'pii'
+    | 'secrets'
+    | 'injection'
+    | 'json_schema'
+    | 'text'
+    | 'models'
+    | 'metadata'
+    | 'jwt'
+    | 'webhook';
   /**
    * input: the request. output: the reply.
    *
@@ -967,6 +977,10 @@ export interface GuardOnly {
    * @minItems 1
    */
   roles?: ('system' | 'user' | 'assistant' | 'tool')[];
+  /**
+   * The last text of a request alone. Default: all.
+   */
+  last?: true;
   /**
    * Kinds of texts. `tool_result` and `file_name` are of requests, `error` is the message of a failed upstream.
    *

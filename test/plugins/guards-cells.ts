@@ -12,9 +12,11 @@ export const CHECKS = [
   'secrets',
   'injection',
   'json_schema',
+  'text',
   'webhook',
   'models',
   'metadata',
+  'jwt',
 ] as const;
 export type CheckName = (typeof CHECKS)[number];
 
@@ -47,10 +49,14 @@ export function noDoor({ api, form }: Pick<Door, 'api' | 'form'>): string | unde
   return form === 'WebSocket' && api !== 'responses' ? 'only Responses has a WebSocket' : undefined;
 }
 
+/** Checks that read no text. */
+export const OF_REQUESTS: readonly CheckName[] = ['models', 'metadata', 'jwt'];
+
 /** Why the settings refuse such a guard. */
 export function noRule({ check, on, action }: Rule): string | undefined {
-  if ((check === 'models' || check === 'metadata') && on === 'output') return 'reads requests';
-  const masks = !['injection', 'json_schema', 'models', 'metadata'].includes(check);
+  const ofRequest = OF_REQUESTS.includes(check);
+  if (ofRequest && on === 'output') return 'reads requests';
+  const masks = !ofRequest && !['injection', 'json_schema', 'text'].includes(check);
   return action === 'mask' && !masks ? 'replaces no text' : undefined;
 }
 

@@ -19,6 +19,8 @@ export interface Guard {
   readonly onUnseen: 'deny' | 'allow';
   readonly message: string | undefined;
   readonly roles: ReadonlySet<TextRole> | undefined;
+  /** Of a request, the last text alone. */
+  readonly last: boolean;
   readonly requestKinds: readonly RequestTextKind[];
   readonly replyKinds: readonly TextKind[];
   /** Whether `only` includes this request. */
@@ -39,8 +41,9 @@ export function compileGuard(file: GuardFile): Guard {
   const action = actionOf(file);
   const observes = action === 'observe';
   const kinds = only.kinds && new Set<string>(only.kinds);
-  // A schema is for the answer, not for what the model thinks on the way.
-  const replyKinds: readonly TextKind[] = check === 'json_schema' && !kinds ? ['text'] : REPLY_KINDS;
+  // A schema, or a rule for whole texts, is for the answer, not for what the model thinks on the way.
+  const replyKinds: readonly TextKind[] =
+    (check === 'json_schema' || check === 'text') && !kinds ? ['text'] : REPLY_KINDS;
   return {
     name,
     check,
@@ -50,6 +53,7 @@ export function compileGuard(file: GuardFile): Guard {
     onError: observes ? 'allow' : (file.on_error ?? 'deny'),
     onUnseen: observes ? 'allow' : (file.on_unseen ?? 'deny'),
     message,
+    last: only.last ?? false,
     roles: only.roles && new Set(only.roles),
     requestKinds: kinds ? [...REQUEST_KINDS, 'thinking' as const].filter((kind) => kinds.has(kind)) : REQUEST_KINDS,
     replyKinds: replyKinds.filter((kind) => !kinds || kinds.has(kind)),

@@ -2,6 +2,8 @@ import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import type { AddOnParts } from '../../core/process/add-on-parts.ts';
 import { storeSettings } from '../../core/settings/source/stored-objects.ts';
 import { GUARD_METRICS } from './metrics.ts';
+import type { GuardSettings } from '../../core/kernel/index.ts';
+import { guardsIn } from './portkey/guards-in.ts';
 import guards from './plugins/guards/index.ts';
 import targetGuards from './plugins/target-guards/index.ts';
 import { checkGuards } from './settings/check-guards.ts';
@@ -34,14 +36,17 @@ const sourceOf = (dry: boolean): SnapshotSource => ({
   },
 });
 
+const ofList = (guards: readonly GuardSettings[]): { readonly guards?: readonly GuardSettings[] } =>
+  guards.length > 0 ? { guards } : {};
+
 export const parts: AddOnParts = {
   plugins: [guards, targetGuards],
   checks: [checkGuards],
   metrics: GUARD_METRICS,
   added: {
     caller: (key) => (key.guards ? { guards: key.guards } : {}),
-    config: (file) => (file.guards ? { guards: file.guards } : {}),
-    target: (file, around) => (file.guards ? { guards: [...(around.guards ?? []), ...file.guards] } : {}),
+    config: (file) => ofList(guardsIn(file)),
+    target: (file, { guards: around = [] }) => ofList([...around, ...guardsIn(file)]),
   },
   open: () => ({ ...sourceOf(false), dry: () => sourceOf(true), isolated: () => sourceOf(true) }),
   dry: () => sourceOf(true),

@@ -46,6 +46,9 @@ interface RecordSources {
   readonly prices?: RequestPrices | undefined;
 }
 
+/** Bounded by the settings. Copies, because a decision changes while a reply runs. */
+const guardsOf = ({ guards }: Exchange): RequestRecord['guards'] => guards?.map((verdict) => ({ ...verdict })) ?? NONE;
+
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
 export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
   const { endedAt, receivedAt } = at;
@@ -107,8 +110,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     ignoredPlace: ignoredPlaceOf(request.params),
     // Bounded by the nesting of a config; the paths are the config's, not the caller's.
     conditions: exchange.conditions.length === 0 ? NONE : conditionsOf(exchange),
-    // Bounded by the settings. Copies, because a decision changes while a reply runs.
-    guards: exchange.guards?.map((verdict) => ({ ...verdict })) ?? NONE,
+    guards: guardsOf(exchange),
   };
 }
 

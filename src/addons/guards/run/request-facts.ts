@@ -38,6 +38,6 @@ function metadata({
 
 /** The rule of a check that reads no text. Undefined: the check is of another kind. */
 export function factsFor({ check, options }: Guard): Breaks | undefined {
-  if (check === 'models') return models(options as Parameters<typeof models>[0]);
-  return check === 'metadata' ? metadata(options as Parameters<typeof metadata>[0]) : undefined;
+  if (check === 'models') return models(options);
+  return check === 'metadata' ? metadata(options) : undefined;
 }

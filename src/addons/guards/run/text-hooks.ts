@@ -60,8 +60,10 @@ function checkRequest(view: RequestView, { guard, search, verdict }: Check): voi
 }
 
 /** The texts of a request that the guard reads. */
-export const textsFor = (view: RequestView, { roles, requestKinds }: Guard): readonly RequestTextView[] =>
-  view.texts({ ...(roles && { roles: [...roles] }), kinds: requestKinds });
+export function textsFor(view: RequestView, { roles, requestKinds, last }: Guard): readonly RequestTextView[] {
+  const texts = view.texts({ ...(roles && { roles: [...roles] }), kinds: requestKinds });
+  return last ? texts.slice(-1) : texts;
+}
 
 /** Pictures, sound and files of messages are no texts. */
 export function seeMedia(view: RequestView, { roles }: Guard, verdict: Verdict): void {

@@ -42,15 +42,16 @@ export interface WebhookSteps {
 
 /** A guard whose check is a webhook. */
 export function webhookSteps(guard: Guard, webhook: Pick<Webhook, 'ask'> | undefined): WebhookSteps {
-  const runs = new WeakMap<object, TextsOfReply>();
-  const runOf = ({ attempt, exchange }: GatewayContext): TextsOfReply => {
-    const of = attempt ?? exchange;
-    let run = runs.get(of);
-    if (!run) runs.set(of, (run = new TextsOfReply()));
-    return run;
+  const ask: Ask = (on, ctx, texts) => decide(guard, webhook, { on, ctx, texts });
+  return {
+    request: guard.input ? requestHooks(guard, ask) : undefined,
+    reply: guard.output ? replySteps(guard, ask) : undefined,
   };
-  const ask = (on: 'input' | 'output', ctx: GatewayContext, texts: readonly AskedText[]) =>
-    decide(guard, webhook, { on, ctx, texts });
+}
+
+type Ask = (on: 'input' | 'output', ctx: GatewayContext, texts: readonly AskedText[]) => Promise<Answer | undefined>;
+
+function requestHooks(guard: Guard, ask: Ask): GuardHooks {
   const request = async (view: RequestView, ctx: GatewayContext): Promise<void> => {
     const verdict = verdictOf(ctx.exchange, guard, 'input');
     seeMedia(view, guard, verdict);
@@ -64,65 +65,67 @@ export function webhookSteps(guard: Guard, webhook: Pick<Webhook, 'ask'> | undef
       verdict.failed(thrown);
     }
   };
-  const collect = (ctx: GatewayContext, channel: TextChannel): TextTransform => {
-    if (channel.kind === 'error') return () => withheld(guard);
-    let whole = '';
-    return guard.action === 'observe'
-      ? (text, final) => {
-          whole += text;
-          if (final) runOf(ctx).add(channel, whole);
-          return text;
-        }
-      : (text, final) => {
-          if (!final) return { text: '', keep: text.length };
-          runOf(ctx).add(channel, text);
-          return text;
-        };
+  return {
+    reads: { request: guard.action === 'mask' ? 'texts' : 'observe' },
+    hooks: {
+      // Nothing waits for a verdict that is only observed.
+      request: (view, ctx) => (guard.action === 'observe' ? void request(view, ctx) : request(view, ctx)),
+      unseen: unseenHook({ ...guard, output: false }),
+    },
   };
+}
+
+const WHOLE = { mode: 'all' } as const;
+
+function replySteps(guard: Guard, ask: Ask): NonNullable<WebhookSteps['reply']> {
   const observes = guard.action === 'observe';
   const ofAnswer = guard.replyKinds.filter((kind) => kind !== 'error');
-  // An error cannot wait for an answer: its message is withheld.
-  const kinds = observes ? ofAnswer : guard.replyKinds;
-  const hold = { mode: 'all' } as const;
+  const runs = new WeakMap<object, TextsOfReply>();
+  const runOf = ({ attempt, exchange }: GatewayContext): TextsOfReply => {
+    const of = attempt ?? exchange;
+    let run = runs.get(of);
+    if (!run) runs.set(of, (run = new TextsOfReply()));
+    return run;
+  };
   return {
-    request: guard.input
-      ? {
-          reads: { request: guard.action === 'mask' ? 'texts' : 'observe' },
-          hooks: {
-            // Nothing waits for a verdict that is only observed.
-            request: (view, ctx) => (observes ? void request(view, ctx) : request(view, ctx)),
-            unseen: unseenHook({ ...guard, output: false }),
+    replaces: {
+      reads: observes ? {} : { reply: 'texts', kinds: ofAnswer, hold: WHOLE },
+      hooks: observes
+        ? {}
+        : {
+            reply: (_, ctx) => (text, final) => (final ? runOf(ctx).next(text) : { text: '', keep: text.length }),
           },
-        }
-      : undefined,
-    reply: guard.output
-      ? {
-          replaces: {
-            reads: observes ? {} : { reply: 'texts', kinds: ofAnswer, hold },
-            hooks: observes
-              ? {}
-              : {
-                  reply: (_, ctx) => (text, final) => (final ? runOf(ctx).next(text) : { text: '', keep: text.length }),
-                },
-          },
-          async asks(ctx, next) {
-            await next();
-            if (observes) {
-              ctx.exchange.onEnd(() => void ask('output', ctx, runOf(ctx).asked));
-              return;
-            }
-            const answer = await ask('output', ctx, runOf(ctx).asked);
-            if (answer && guard.action === 'mask') runOf(ctx).use(answer);
-          },
-          collects: {
-            reads: { reply: observes ? 'observe' : 'texts', kinds, hold },
-            hooks: {
-              reply: (channel, ctx) => collect(ctx, channel),
-              unseen: unseenHook({ ...guard, input: false }),
-            },
-          },
-        }
-      : undefined,
+    },
+    async asks(ctx, next) {
+      await next();
+      if (observes) {
+        ctx.exchange.onEnd(() => void ask('output', ctx, runOf(ctx).asked));
+        return;
+      }
+      const answer = await ask('output', ctx, runOf(ctx).asked);
+      if (answer && guard.action === 'mask') runOf(ctx).use(answer);
+    },
+    collects: {
+      // An error cannot wait for an answer: its message is withheld.
+      reads: { reply: observes ? 'observe' : 'texts', kinds: observes ? ofAnswer : guard.replyKinds, hold: WHOLE },
+      hooks: {
+        reply: (channel, ctx) =>
+          channel.kind === 'error'
+            ? () => withheld(guard)
+            : collecting(observes, (text) => runOf(ctx).add(channel, text)),
+        unseen: unseenHook({ ...guard, input: false }),
+      },
+    },
+  };
+}
+
+/** A transform that waits for the whole text, or only watches it. */
+function collecting(observes: boolean, add: (text: string) => void): TextTransform {
+  let whole = '';
+  return (text, final) => {
+    if (observes) whole += text;
+    if (final) add(observes ? whole : text);
+    return final || observes ? text : { text: '', keep: text.length };
   };
 }
 
@@ -145,13 +148,17 @@ async function decide(
   const verdict = verdictOf(ctx.exchange, guard, on);
   if (texts.length === 0) return undefined;
   // A dry run calls nothing outside the process.
-  if (!webhook) return void verdict.skipped();
+  if (!webhook) {
+    verdict.skipped();
+    return undefined;
+  }
   let answer: Answer;
   try {
     const question = { guard: guard.name, on, action: guard.action, request: aboutRequest(ctx), texts };
     answer = await webhook.ask(question, ctx.exchange.id);
   } catch (thrown) {
-    return void verdict.failed(thrown);
+    verdict.failed(thrown);
+    return undefined;
   }
   settle(guard, verdict, answer);
   return answer;

@@ -7,6 +7,7 @@ import { searchRegex, type RegexOptions } from './regex.ts';
 import { searchRules } from './rules.ts';
 import { searchSecrets } from './secrets.ts';
 import type { TextSearch } from './text-search.ts';
+import { searchBroken, type TextRules } from './whole-text.ts';
 import { searchWords } from './words.ts';
 
 type Options = Readonly<Record<string, unknown>>;
@@ -18,6 +19,7 @@ const SEARCHES: Readonly<Partial<Record<CheckName, (options: Options) => TextSea
   pii: ({ kinds }) => searchFolded(searchPii(kinds as readonly PiiKind[])),
   secrets: () => searchFolded(searchSecrets()),
   injection: () => searchFolded(searchRules(INJECTIONS)),
+  text: (options) => searchBroken(options as unknown as TextRules),
   json_schema: ({ schema }) => searchMisfits(schema as object),
 };
 

@@ -3,6 +3,7 @@ import type { Report } from '../../../core/kernel/report.ts';
 import { patternMistake } from '../../../core/settings/query/patterns.ts';
 import { readOptions } from '../../../core/settings/compile/plugin-options.ts';
 import { itemsOf, within, type Check } from '../../../core/settings/checks/check.ts';
+import { guardsIn, PORTKEY_KEYS } from '../portkey/guards-in.ts';
 import { hasJose, INSTALL_JOSE } from '../run/load-jose.ts';
 import { actionOf, CHECKS } from './check-options.ts';
 import { longestMatch } from './longest-match.ts';
@@ -22,13 +23,24 @@ export const checkGuards: Check = ({ keys, gateway, inline }) => ({
   node({ file }, report) {
     for (const [item, at] of itemsOf(file.plugins, report, 'plugins'))
       if (PLACES.has(pluginOf(item))) at({ path: [], message: placed(pluginOf(item)) });
-    if (!file.guards) return;
-    if (inline) return report({ path: ['guards'], on: 'key', message: OF_OPERATOR });
+    for (const key of ['guards', ...Object.keys(PORTKEY_KEYS)])
+      if (inline && Object.hasOwn(file, key)) report({ path: [key], on: 'key', message: ofOperator(key) });
+    if (inline) return;
+    for (const key of Object.keys(PORTKEY_KEYS))
+      if (Object.hasOwn(file, key))
+        report({
+          path: [key],
+          on: 'key',
+          severity: 'warning',
+          message: `\`${key}\` is Portkey's word: write \`guards\` here`,
+        });
     checkList(file.guards, report);
+    guardsIn(file, report, checkGuard);
   },
 });
 
-const OF_OPERATOR = 'a config sent with a request cannot set `guards`: those of the server and of the key hold for it';
+const ofOperator = (key: string): string =>
+  `a config sent with a request cannot set \`${key}\`: the guards of the server and of the key hold for it`;
 
 /** The plugins that run guards: what stands before each of them in a chain, and what behind it. */
 const PLACES: ReadonlyMap<string, { readonly after: readonly string[]; readonly before: readonly string[] }> = new Map([
@@ -91,6 +103,11 @@ function checkGuard(guard: Guard, report: Report): void {
     });
   const options = readOptions({ schema: facts.options, trusted: true }, guard.options ?? {}, ['options'], report);
   if (options && check === 'regex') checkPattern(guard, options, report);
+  for (const key of check === 'text' ? ['pattern', 'not_pattern'] : []) {
+    const mistake = options?.[key] === undefined ? undefined : patternMistake(String(options[key]));
+    if (mistake !== undefined)
+      report({ path: ['options', key], message: mistake.replaceAll('`$regex`', `\`${key}\``) });
+  }
   if (options && check === 'jwt') checkToken(options, report);
 }
 

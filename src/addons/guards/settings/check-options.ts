@@ -24,6 +24,18 @@ const listOf = (items: object, maxItems: number): object => ({ type: 'array', it
 
 const MASK = { type: 'string', maxLength: 200, description: 'The text in place of a match.' };
 
+const PATTERN = { type: 'string', minLength: 1, maxLength: 1000 };
+
+const RANGE = {
+  type: 'object',
+  additionalProperties: false,
+  minProperties: 1,
+  properties: {
+    min: { type: 'integer', minimum: 0, description: 'At least.' },
+    max: { type: 'integer', minimum: 0, description: 'At most.' },
+  },
+};
+
 export const PII_KINDS = ['email', 'phone', 'card', 'iban', 'ssn', 'ip', 'secret'] as const;
 
 /** Those with a public key: a secret that both sides have would stand in the settings of both. */
@@ -81,6 +93,28 @@ export const CHECKS: Readonly<Record<CheckName, CheckFacts>> = {
       },
       ['schema'],
     ),
+  },
+  text: {
+    masks: false,
+    options: closed({
+      contains: { ...listOf({ type: 'string', minLength: 1 }, 1000), description: 'Parts of the text, in any case.' },
+      operator: {
+        type: 'string',
+        enum: ['any', 'all', 'none'],
+        default: 'any',
+        description: 'How many of `contains`.',
+      },
+      pattern: { ...PATTERN, description: 'Regular expression (RE2) that is found.' },
+      not_pattern: { ...PATTERN, description: 'Regular expression (RE2) that is not found.' },
+      words: { ...RANGE, description: 'The number of words.' },
+      sentences: { ...RANGE, description: 'The number of sentences.' },
+      characters: { ...RANGE, description: 'The number of characters.' },
+      ends_with: { type: 'string', minLength: 1, description: 'The end of the text, without white space.' },
+      letters: { type: 'string', enum: ['upper', 'lower'], description: 'The case of all letters.' },
+      json_keys: { ...listOf({ type: 'string' }, 100), description: 'Keys of the text, which is a JSON object.' },
+      code: { const: false, description: 'No program is in the text.' },
+      empty: { const: false, description: 'The text is more than white space.' },
+    }),
   },
   models: {
     masks: false,

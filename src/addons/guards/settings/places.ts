@@ -1,4 +1,5 @@
 import type { GatewayFile, GatewayKey, Guard, ServerFile, Target } from '../../../../schemas/types.generated.ts';
+import { guardsIn } from '../portkey/guards-in.ts';
 
 interface Files {
   readonly server: ServerFile;
@@ -12,11 +13,13 @@ export const placesOf = ({
   keys,
   gateway,
 }: Files): { readonly request: boolean; readonly target: boolean } => ({
-  request: has(server) || keys.keys.some(has) || gateway.values().some(has),
+  request: has(server) || keys.keys.some(has) || gateway.values().some(hasAny),
   target: gateway.values().some(hasInTargets),
 });
 
 const has = ({ guards = [] }: { readonly guards?: readonly Guard[] }): boolean => guards.length > 0;
 
 const hasInTargets = ({ targets = [] }: Pick<Target, 'targets'>): boolean =>
-  targets.some((target) => has(target) || hasInTargets(target));
+  targets.some((target) => hasAny(target) || hasInTargets(target));
+
+const hasAny = (file: Target): boolean => guardsIn(file).length > 0;

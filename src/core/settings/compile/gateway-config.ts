@@ -118,7 +118,7 @@ function compileRoute(
   path: string,
   { around, chains, aliases, name }: Outer,
 ): Route {
-  const own = inherit(around, file, chains);
+  const own = { ...inherit(around, file, chains), ...(around.guards && { guards: around.guards }) };
   if (file.targets === undefined) {
     const contextWindow = 'context_window' in file ? file.context_window : undefined;
     return {
@@ -218,7 +218,6 @@ function inherit(around: Inherited, file: File.GatewayFile | File.Target, chains
     chain: (file.plugins && chains.get(file.plugins)?.attempt) ?? around.chain,
     defaultMaxTokens: file.default_max_tokens ?? around.defaultMaxTokens,
     onUnreadablePart: file.on_unreadable_part ?? around.onUnreadablePart,
-    ...(around.guards && { guards: around.guards }),
   };
 }
 
