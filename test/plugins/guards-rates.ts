@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { searchFor } from '../../src/addons/guards/search/index.ts';
-import type { Match } from '../../src/addons/guards/search/text-search.ts';
+import type { Match, TextSearch } from '../../src/addons/guards/search/text-search.ts';
 import { SAMPLES, type Sample } from './guards-samples.ts';
 
 export const PAGE = join(import.meta.dirname, '../../docs/plugins/guards-rates.md');
@@ -20,6 +20,10 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 const PII = searchFor('pii', { kinds: ['email', 'phone', 'card', 'iban', 'ssn', 'ip', 'secret'] })!;
+const PHONES = searchFor('pii', {
+  kinds: ['email', 'phone', 'card', 'iban', 'ssn', 'ip', 'secret'],
+  countries: ['US', 'DE', 'GB', 'FR'],
+})!;
 const INJECTION = searchFor('injection', {})!;
 
 interface Rate {
@@ -31,8 +35,8 @@ interface Rate {
 
 const rate = (): Rate => ({ samples: 0, found: 0, matches: 0, wrong: 0 });
 
-function matchesIn(text: string): readonly Match[] {
-  return [PII, INJECTION].flatMap((search) => {
+function matchesIn(text: string, searches: readonly TextSearch[]): readonly Match[] {
+  return searches.flatMap((search) => {
     const next = search.in(text);
     const all: Match[] = [];
     for (let match = next(0); match; match = next(match.end)) all.push(match);
@@ -56,7 +60,7 @@ export interface Rates {
   readonly all: Rate;
 }
 
-export function ratesOf(samples: readonly Sample[]): Rates {
+export function ratesOf(samples: readonly Sample[], searches: readonly TextSearch[]): Rates {
   const byKind = new Map<string, Rate>();
   const byLanguage = new Map<string, Rate>();
   const all = rate();
@@ -67,7 +71,7 @@ export function ratesOf(samples: readonly Sample[]): Rates {
   };
   for (const sample of samples) {
     const { kind, language, text, value } = sample;
-    const matches = matchesIn(text);
+    const matches = matchesIn(text, searches);
     if (value !== undefined)
       for (const one of [of(byKind, kind), of(byLanguage, language), all]) {
         one.samples += 1;
@@ -96,7 +100,10 @@ const table = (head: string, rates: ReadonlyMap<string, Rate>, all: Rate): strin
     row('all', all),
   ].join('\n');
 
-export const measured = ratesOf(SAMPLES.filter((sample) => sample.measured));
+const HALF = SAMPLES.filter((sample) => sample.measured);
+export const measured = ratesOf(HALF, [PII, INJECTION]);
+/** Of phones, where the settings list countries. */
+const phones = ratesOf(HALF, [PHONES]).byKind.get('phone')!;
 
 const count = (has: boolean, half: boolean): number =>
   SAMPLES.filter((sample) => (sample.value !== undefined) === has && sample.measured === half).length;
@@ -116,6 +123,7 @@ of your own, with \`action: observe\`, before you rely on a guard.
 Recall is the share of the samples whose value is found as this kind; precision the share of the matches of this kind that are one.
 
 ${table('kind', measured.byKind, measured.all)}
+${row('phone, with `countries: [US, DE, GB, FR]`', phones)}
 
 ## By language
 

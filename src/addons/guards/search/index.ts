@@ -16,7 +16,8 @@ type Options = Readonly<Record<string, unknown>>;
 const SEARCHES: Readonly<Partial<Record<CheckName, (options: Options) => TextSearch>>> = {
   regex: (options) => searchRegex(options as unknown as RegexOptions),
   words: ({ words, mask }) => searchFolded(searchWords(words as readonly string[], String(mask))),
-  pii: ({ kinds }) => searchFolded(searchPii(kinds as readonly PiiKind[])),
+  pii: ({ kinds, countries }) =>
+    searchFolded(searchPii(kinds as readonly PiiKind[], countries as readonly string[] | undefined)),
   secrets: () => searchFolded(searchSecrets()),
   injection: () => searchFolded(searchRules(INJECTIONS)),
   text: (options) => searchBroken(options as unknown as TextRules),

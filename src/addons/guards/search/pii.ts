@@ -1,4 +1,5 @@
 import type { PII_KINDS } from '../settings/check-options.ts';
+import { nationalPhones } from './phones.ts';
 import { searchRules, type Rule } from './rules.ts';
 import { searchSecrets } from './secrets.ts';
 import { searchAll, type TextSearch } from './text-search.ts';
@@ -24,7 +25,7 @@ const EMAIL: Rule = {
 };
 const NAME = /[\w.+-]/;
 
-/** International form, by E.164 at most 15 digits. National forms are ids as often as phones. */
+/** International form, by E.164 at most 15 digits. National forms are those of `countries`. */
 const PHONE: Rule = {
   pattern: /\+(?<![\w+]\+)[1-9](?:[ ().\u00a0-]{0,2}\d){6,14}(?!\w)/,
   mask: '[PHONE]',
@@ -91,9 +92,10 @@ const RULES: Readonly<Partial<Record<PiiKind, Rule>>> = {
   ip: IP,
 };
 
-export const searchPii = (kinds: readonly PiiKind[]): TextSearch =>
+export const searchPii = (kinds: readonly PiiKind[], countries: readonly string[] = []): TextSearch =>
   searchAll([
     searchRules(kinds.flatMap((kind) => RULES[kind] ?? [])),
+    ...(kinds.includes('phone') && countries.length > 0 ? [searchRules([nationalPhones(countries)])] : []),
     ...(kinds.includes('secret') ? [searchSecrets()] : []),
   ]);
 

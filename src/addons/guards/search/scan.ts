@@ -17,6 +17,9 @@ export function masked(text: string, search: TextSearch, onMatch: OnMatch): stri
   return out + text.slice(at);
 }
 
+/** Four characters at which a search may look, and some that it does not see. */
+const BEFORE = 16;
+
 /** So many undecided characters are searched again at each piece. */
 const SEARCHED_AGAIN = 512;
 
@@ -44,7 +47,7 @@ export function maskingStream(search: TextSearch, onMatch: OnMatch): TextTransfo
     }
     const end = Math.max(at, Math.min(decided, whole.length));
     out += whole.slice(at, end);
-    before = whole.slice(Math.max(0, end - 2), end);
+    before = whole.slice(Math.max(0, end - BEFORE), end);
     searched = whole.length - end + half;
     return { text: out, keep: searched };
   };

@@ -10,7 +10,7 @@ export type Cursor = (from: number) => Match | undefined;
 
 /**
  * What is searched in texts. Whether a match begins at a place, and where it ends, depends on nothing but the text from
- * one character before it to one character after its longest match: a stream finds the same as its whole text.
+ * four characters before it to one character after its longest match: a stream finds the same as its whole text.
  */
 export interface TextSearch {
   in(text: string): Cursor;

@@ -5,6 +5,7 @@ import { readOptions } from '../../../core/settings/compile/plugin-options.ts';
 import { itemsOf, within, type Check } from '../../../core/settings/checks/check.ts';
 import { guardsIn, PORTKEY_KEYS } from '../portkey/guards-in.ts';
 import { hasJose, INSTALL_JOSE } from '../run/load-jose.ts';
+import { hasPhones, INSTALL_PHONES } from '../search/phones.ts';
 import { actionOf, CHECKS } from './check-options.ts';
 import { longestMatch } from './longest-match.ts';
 import { placesOf } from './places.ts';
@@ -108,6 +109,8 @@ function checkGuard(guard: Guard, report: Report): void {
     if (mistake !== undefined)
       report({ path: ['options', key], message: mistake.replaceAll('`$regex`', `\`${key}\``) });
   }
+  if (options?.['countries'] !== undefined && !hasPhones())
+    report({ path: ['options', 'countries'], on: 'key', message: INSTALL_PHONES });
   if (options && check === 'jwt') checkToken(options, report);
 }
 

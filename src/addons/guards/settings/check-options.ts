@@ -81,6 +81,11 @@ export const CHECKS: Readonly<Record<CheckName, CheckFacts>> = {
         default: ['email', 'phone', 'card', 'iban', 'ssn', 'ip'],
         description: 'What is found. A match becomes its kind: `[EMAIL]`.',
       },
+      countries: {
+        ...listOf({ type: 'string', pattern: '^[A-Z]{2}$' }, 20),
+        uniqueItems: true,
+        description: 'Countries (ISO 3166) whose phones are found as people there write them, without `+`.',
+      },
     }),
   },
   secrets: { masks: true, options: closed({}) },
