@@ -37,7 +37,7 @@ const HOLD_BYTES = 65_536;
 
 /** The checks have found no mistake in the file. */
 export function compileGuard(file: GuardFile): Guard {
-  const { name, check, on = ['input'], only = {}, hold = {}, message } = file;
+  const { name, check, on = ['input'], only = {}, message } = file;
   const action = actionOf(file);
   const observes = action === 'observe';
   const kinds = only.kinds && new Set<string>(only.kinds);
@@ -58,15 +58,17 @@ export function compileGuard(file: GuardFile): Guard {
     requestKinds: kinds ? [...REQUEST_KINDS, 'thinking' as const].filter((kind) => kinds.has(kind)) : REQUEST_KINDS,
     replyKinds: replyKinds.filter((kind) => !kinds || kinds.has(kind)),
     includes: compileOnly(only),
-    hold: {
-      mode: hold.mode ?? 'window',
-      // A slow model is no reason to end its reply: `timeouts.idle` bounds the wait.
-      time: hold.time === undefined ? Infinity : parseDuration(hold.time),
-      ...(hold.bytes !== undefined ? { bytes: hold.bytes } : hold.mode === 'all' ? {} : { bytes: HOLD_BYTES }),
-    },
+    hold: holdOf(file.hold),
     options: readOptions({ schema: CHECKS[check].options, trusted: true }, file.options ?? {}, [], () => {}) ?? {},
   };
 }
+
+const holdOf = ({ mode = 'window', bytes, time }: NonNullable<GuardFile['hold']> = {}): TextHold => ({
+  mode,
+  // A slow model is no reason to end its reply: `timeouts.idle` bounds the wait.
+  time: time === undefined ? Infinity : parseDuration(time),
+  ...(bytes !== undefined ? { bytes } : mode === 'all' ? {} : { bytes: HOLD_BYTES }),
+});
 
 /**
  * The models that a request asks for, each by all its names: as the body has it, with the provider that stands beside it, and

@@ -15,7 +15,6 @@ const sourceOf = (dry: boolean): SnapshotSource => ({
     const places = placesOf(settings);
     // A key of the state store may bring guards while the chains stay.
     const ofRequests = places.request || (storeSettings(settings.server)?.owns.includes('keys') ?? false);
-    if (!ofRequests && !places.target) return {};
     const { clock, upstream, log, pluginFault } = shared;
     const tools = { clock, exchange: upstream.exchange, log, pluginFault, maxBytes: server.limits.reply, dry };
     const capability = {

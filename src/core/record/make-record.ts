@@ -46,6 +46,9 @@ interface RecordSources {
   readonly prices?: RequestPrices | undefined;
 }
 
+/** A request that itself names its target has a config without an id. */
+const namedConfig = (config: Exchange['config']): Exchange['config'] => (config?.id === '' ? undefined : config);
+
 /** Bounded by the settings. Copies, because a decision changes while a reply runs. */
 const guardsOf = ({ guards }: Exchange): RequestRecord['guards'] => guards?.map((verdict) => ({ ...verdict })) ?? NONE;
 
@@ -56,8 +59,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
   const basis = { endedAt, receivedAt, prices: more.prices };
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
   const last = attempts.at(-1);
-  // A request that itself names its target has a config without an id.
-  const chosen = config?.id === '' ? undefined : config;
+  const chosen = namedConfig(config);
   const { metadata, metadataDropped, metadataLeftOut } = metadataOf(exchange);
   const result = resultOf(exchange, end);
   return {

@@ -6,7 +6,7 @@ import { itemsOf, within, type Check } from '../../../core/settings/checks/check
 import { guardsIn, PORTKEY_KEYS } from '../portkey/guards-in.ts';
 import { hasJose, INSTALL_JOSE } from '../run/load-jose.ts';
 import { hasPhones, INSTALL_PHONES } from '../search/phones.ts';
-import { actionOf, CHECKS } from './check-options.ts';
+import { actionOf, CHECKS, type CheckName } from './check-options.ts';
 import { longestMatch } from './longest-match.ts';
 import { placesOf } from './places.ts';
 
@@ -103,28 +103,54 @@ function checkGuard(guard: Guard, report: Report): void {
       message: '`roles` has no effect: the guard reads no request',
     });
   const options = readOptions({ schema: facts.options, trusted: true }, guard.options ?? {}, ['options'], report);
-  if (options && check === 'regex') checkPattern(guard, options, report);
-  for (const key of check === 'text' ? ['pattern', 'not_pattern'] : []) {
-    const mistake = options?.[key] === undefined ? undefined : patternMistake(String(options[key]));
-    if (mistake !== undefined)
-      report({ path: ['options', key], message: mistake.replaceAll('`$regex`', `\`${key}\``) });
-  }
-  if (options?.['countries'] !== undefined && !hasPhones())
-    report({ path: ['options', 'countries'], on: 'key', message: INSTALL_PHONES });
-  if (options && check === 'jwt') checkToken(options, report);
+  if (options) CHECKED[check]?.({ guard, options, report });
 }
 
-function checkToken({ jwks, jwks_url: url }: Readonly<Record<string, unknown>>, report: Report): void {
-  if (!hasJose()) report({ path: ['check'], message: INSTALL_JOSE });
-  if ((jwks === undefined) === (url === undefined))
+interface CheckedOptions {
+  readonly guard: Guard;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly report: Report;
+}
+
+/** What the schemas of options cannot say. */
+const CHECKED: Readonly<Partial<Record<CheckName, (checked: CheckedOptions) => void>>> = {
+  regex: checkPattern,
+  text({ options, report }) {
+    for (const key of ['pattern', 'not_pattern']) {
+      const pattern = options[key];
+      const mistake = typeof pattern === 'string' ? patternMistake(pattern) : undefined;
+      if (mistake !== undefined)
+        report({ path: ['options', key], message: mistake.replaceAll('`$regex`', `\`${key}\``) });
+    }
+  },
+  pii({ options: { countries }, report }) {
+    if (countries !== undefined && !hasPhones())
+      report({ path: ['options', 'countries'], on: 'key', message: INSTALL_PHONES });
+  },
+  jwt({ options, report }) {
+    if (!hasJose()) report({ path: ['check'], message: INSTALL_JOSE });
+    if ((options['jwks'] === undefined) === (options['jwks_url'] === undefined))
+      report({ path: ['options'], on: 'key', message: NO_KEYS });
+    checkAddress('jwks_url', options, report);
+  },
+  webhook: ({ options, report }) => checkAddress('url', options, report),
+};
+
+const NO_KEYS = 'the check `jwt` needs the keys of the issuer: `jwks_url` or `jwks`';
+
+function checkAddress(key: string, options: CheckedOptions['options'], report: Report): void {
+  const address = options[key];
+  if (typeof address !== 'string') return;
+  const { protocol } = URL.parse(address) ?? {};
+  const isAllowed = protocol === 'https:' || (protocol === 'http:' && options['allow_insecure'] === true);
+  if (!isAllowed)
     report({
-      path: ['options'],
-      on: 'key',
-      message: 'the check `jwt` needs the keys of the issuer: `jwks_url` or `jwks`',
+      path: ['options', key],
+      message: `\`${key}\` is the address of an https server, of an http server only with \`allow_insecure: true\``,
     });
 }
 
-function checkPattern(guard: Guard, options: Readonly<Record<string, unknown>>, report: Report): void {
+function checkPattern({ guard, options, report }: CheckedOptions): void {
   const source = String(options['pattern']);
   const mistake = patternMistake(source);
   const at = within(report, 'options', 'pattern');
