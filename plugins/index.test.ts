@@ -26,6 +26,7 @@ const needs = {
   files: {},
   responses: {},
   budgets: {},
+  guards: { open: () => Promise.resolve(() => Promise.resolve()) },
 };
 
 describe('the built-in plugins', () => {

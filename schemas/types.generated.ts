@@ -44,6 +44,13 @@ export type ChainItem =
       always?: boolean;
     };
 export type ChainList = ChainItem[];
+/**
+ * Guards, in order: checks of the texts of requests and replies, for every API. Default: none.
+ *
+ * @minItems 1
+ * @maxItems 32
+ */
+export type Guards = Guard[];
 export type CatalogEntry =
   VertexEntry | AnthropicEntry | GoogleAiStudioEntry | OpenAiEntry | AzureOpenAiEntry | SimulatorEntry;
 /**
@@ -303,6 +310,7 @@ export interface ServerFile {
   alerts?: Alerts;
   state?: State;
   files?: Files;
+  guards?: Guards;
   responses?: ResponsesSettings;
   websockets?: WebSockets;
 }
@@ -904,6 +912,122 @@ export interface FilesS3 {
    * Allow http and private addresses in `endpoint`.
    */
   allow_insecure?: boolean;
+}
+/**
+ * One guard.
+ */
+export interface Guard {
+  /**
+   * Name of the guard in records, logs, metrics and errors.
+   */
+  name: string;
+  /**
+   * The check. docs/plugins/guards.md describes each one and its options.
+   */
+  check:
+    | 'regex'
+    | 'words'
+    | 'pii'
+    | 'secrets'
+    | 'injection'
+    | 'json_schema'
+    | 'text'
+    | 'models'
+    | 'metadata'
+    | 'jwt'
+    | 'webhook';
+  /**
+   * input: the request. output: the reply.
+   *
+   * @minItems 1
+   */
+  on?: ('input' | 'output')[];
+  /**
+   * deny: a match refuses the request or the reply. mask: a match is replaced. observe: a match is counted; no byte changes or waits. Default: deny; for injection observe.
+   */
+  action?: 'deny' | 'mask' | 'observe';
+  /**
+   * When the check fails or runs out of time. deny: the request is refused. allow: it goes on, which the record shows as skipped. No effect with `action: observe`.
+   */
+  on_error?: 'deny' | 'allow';
+  /**
+   * When the guard cannot read a part: an uploaded file, pictures, sound and files of a message, a reply of bytes. No effect with `action: observe`.
+   */
+  on_unseen?: 'deny' | 'allow';
+  /**
+   * Message of the refusal. Default: one with the name of the guard.
+   */
+  message?: string;
+  only?: GuardOnly;
+  hold?: GuardHold;
+  /**
+   * Options of the check. Default: none.
+   */
+  options?: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * Narrows the guard. Each key narrows it further. Default: all texts of all requests, but no thinking of a request.
+ */
+export interface GuardOnly {
+  /**
+   * Texts of a request by who wrote them.
+   *
+   * @minItems 1
+   */
+  roles?: ('system' | 'user' | 'assistant' | 'tool')[];
+  /**
+   * The last text of a request alone. Default: all.
+   */
+  last?: true;
+  /**
+   * Kinds of texts. `tool_result` and `file_name` are of requests, `error` is the message of a failed upstream.
+   *
+   * @minItems 1
+   */
+  kinds?: ('text' | 'thinking' | 'refusal' | 'tool_arguments' | 'tool_result' | 'file_name' | 'error')[];
+  /**
+   * Operations, by name or pattern with `*`.
+   *
+   * @minItems 1
+   * @maxItems 50
+   */
+  operations?: string[];
+  /**
+   * Models as the request names them, by name or pattern with `*`.
+   *
+   * @minItems 1
+   * @maxItems 200
+   */
+  models?: string[];
+  metadata?: GuardMetadata;
+}
+/**
+ * Requests with one of these values for each key of metadata.
+ */
+export interface GuardMetadata {
+  /**
+   * The values.
+   *
+   * @minItems 1
+   * @maxItems 200
+   */
+  [k: string]: string[];
+}
+/**
+ * How much of a streamed reply may wait for a decision. A check that needs the whole text, such as json_schema or a pattern without a longest match, always holds the whole reply. Default: as much as the longest match.
+ */
+export interface GuardHold {
+  /**
+   * all: nothing of a stream leaves before its end, so that a refusal has its status. The client waits for the whole answer.
+   */
+  mode?: 'window' | 'all';
+  /**
+   * Most undecided characters. Beyond it the reply ends with an error. Default: 65536; with `all` 16 MiB.
+   */
+  bytes?: number;
+  time?: Duration;
 }
 /**
  * Responses of POST /v1/responses that later requests of the same key continue (`store`, `previous_response_id`). They are in the memory of the process, with workers in that of the primary.
@@ -1603,6 +1727,7 @@ export interface GatewayKey {
   budgets?: Budgets;
   limits?: RateLimits;
   files?: KeyFiles;
+  guards?: Guards;
   /**
    * Prompts that the key may use: ids, or patterns with `*`. Default: all.
    */
@@ -1752,6 +1877,7 @@ export interface GatewayFile {
    * A part of the caller's message or of a tool result that the target cannot read, such as a file for a model without files. refuse: the request is a 400 that names the part. drop: the part is left out and reported in x-gateway-dropped-params.
    */
   on_unreadable_part?: 'refuse' | 'drop';
+  guards?: Guards;
   prompts?: PromptPins;
 }
 /**
@@ -1926,6 +2052,7 @@ export interface Target {
    * A part of the caller's message or of a tool result that the target cannot read, such as a file for a model without files. refuse: the request is a 400 that names the part. drop: the part is left out and reported in x-gateway-dropped-params.
    */
   on_unreadable_part?: 'refuse' | 'drop';
+  guards?: Guards;
 }
 /**
  * Default values for fields that the request omits or sets to null, in the client's own format. Objects merge key by key; the request's own values take precedence.

@@ -8,6 +8,7 @@ import { consoleOfOperators } from './console/index.ts';
 import { doctor } from './doctor/index.ts';
 import { explain } from './explain/index.ts';
 import { files } from './files/index.ts';
+import { guards } from './guards/index.ts';
 import { importer } from './import/index.ts';
 import { otlp } from './otlp/index.ts';
 import { postgres } from './postgres/index.ts';
@@ -21,6 +22,7 @@ import { workers } from './workers/index.ts';
 /** The add-ons of this build. Each is one folder and one line: without both, the build lacks it. */
 export const addOns: readonly AddOn[] = [
   prompts,
+  guards,
   responses,
   files,
   budgets,

@@ -200,6 +200,14 @@ export const ERRORS = {
     400,
     'The gateway config requires metadata that is missing, or does not allow a value; or a value differs from that of a gateway key with `bound: strict`. The message names the metadata key.',
   ),
+  guard_denied: {
+    ...invalid(
+      400,
+      'A guard of the server, the key, the config or the target refused the request or its reply; the message names the guard. The reply carries `x-should-retry: false`.',
+    ),
+    ofGateway: true,
+    final: true,
+  },
   // Answers of the upstream: status and message are its own, see UpstreamError
   upstream_rejected: invalid(400, 'The upstream refused the request; status and message are the upstream’s.'),
   context_length_exceeded: invalid(400, 'The prompt is longer than the model takes.'),
@@ -329,6 +337,13 @@ export const ERRORS = {
   ),
   shutting_down: failed(503, 'The gateway is stopping, and `drain.timeout` has passed.'),
   client_closed: { ...failed(499, 'The client left; nothing was sent. Log and metrics only.', false) },
+  guard_failed: {
+    ...failed(
+      503,
+      'The check of a guard failed or ran out of time, and its `on_error` is `deny`; the message names the guard.',
+    ),
+    ofGateway: true,
+  },
   reply_withheld: {
     ...failed(
       502,

@@ -53,14 +53,14 @@ export function replacing(
   };
 }
 
-interface Undecided {
+export interface Undecided {
   readonly from: number;
   readonly longest: number;
   readonly isInside: ((character: string) => boolean) | undefined;
 }
 
 /** Index of the first character at which a match may still begin or change with more text. */
-function decidedIn(whole: string, { from, longest, isInside }: Undecided): number {
+export function decidedIn(whole: string, { from, longest, isInside }: Undecided): number {
   // The pattern may look at one character behind the longest match, which may have two units.
   const least = Math.max(from, whole.length - longest - 1);
   let at = isInside ? whole.length : least;
@@ -84,7 +84,7 @@ const withFlag = (flags: string, flag: string): string => (flags.includes(flag) 
 const expanded = (replacement: string, found: string): string => replacement.replaceAll('$&', () => found);
 
 /** The characters of a class; those of ASCII are looked up in a table. */
-function classOf(of: RegExp): (character: string) => boolean {
+export function classOf(of: RegExp): (character: string) => boolean {
   const one = new RegExp(`^(?:${of.source})$`, of.flags.replaceAll(/[gy]/g, ''));
   const table = Array.from({ length: 128 }, (_, code) => one.test(String.fromCharCode(code)));
   return (character) => (character.length === 1 ? table[character.charCodeAt(0)] : undefined) ?? one.test(character);

@@ -54,6 +54,8 @@ export interface DefaultPlugin {
   readonly level: PluginLevel;
   readonly name: string;
   readonly before: string;
+  /** No list of a config or a target drops it. */
+  readonly always?: boolean;
 }
 
 /** Answers a request once its caller is known and admitted. Throws GatewayError. */

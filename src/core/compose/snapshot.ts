@@ -147,8 +147,9 @@ function withDefaultPlugins(
   const completed = PLUGIN_LEVELS.map((level) => {
     if (chains[level]) return [level, server.chains[level]] as const;
     const items = [...server.chains[level]];
-    for (const { name, before, level: at } of plugins)
-      if (at === level && items.includes(before)) items.splice(items.indexOf(before), 0, name);
+    for (const { name, before, level: at, always } of plugins)
+      if (at === level && items.includes(before))
+        items.splice(items.indexOf(before), 0, always ? { plugin: name, always } : name);
     return [level, items] as const;
   });
   return { ...server, chains: Object.fromEntries(completed) as unknown as ServerSettings['chains'] };

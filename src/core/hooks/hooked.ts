@@ -24,6 +24,8 @@ export interface HookTools {
   readonly maxBytes: number;
   /** A hook failed that only observes: the request goes on. */
   readonly onFault: (thrown: unknown, requestId: string) => void;
+  /** A stream waited, at most for so many milliseconds. */
+  readonly onHeld?: (ms: number, ctx: GatewayContext) => void;
 }
 
 /** The hooks of a plugin as middleware of its chain. Throws for hooks that do not fit what the plugin declares. */
@@ -173,12 +175,17 @@ class HookRun {
     const { body, form } = reply;
     if (!Buffer.isBuffer(body) && form !== 'json' && hold.mode !== 'all') {
       const { clock, instance: plugin } = tools;
-      reply.body = new TextsSource(body, texts, { plugin, clock, hold, onFail: (error) => this.failed(error) });
+      const onFail = (error: GatewayError): GatewayError => this.failed(error);
+      reply.body = new TextsSource(body, texts, { plugin, clock, hold, onFail, onHeld: this.#onHeld });
       return;
     }
-    const most = hold.mode === 'all' && form !== 'json' ? hold.bytes : tools.maxBytes;
-    reply.body = whole(texts, await this.#whole(body, most));
+    const isHeld = hold.mode === 'all' && form !== 'json' && !Buffer.isBuffer(body);
+    const from = tools.clock.now();
+    reply.body = whole(texts, await this.#whole(body, isHeld ? hold.bytes : tools.maxBytes));
+    if (isHeld) this.#onHeld(tools.clock.now() - from);
   }
+
+  readonly #onHeld = (ms: number): void => this.#setup.tools.onHeld?.(ms, this.#ctx);
 
   readonly #open = (channel: TextChannel): TextTransform | undefined => {
     const { hooks, reads } = this.#setup;

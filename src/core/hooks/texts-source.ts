@@ -12,6 +12,8 @@ export interface TextsSourceSetup {
   readonly hold: Required<TextHold>;
   /** The error with which a failed reply ends. */
   readonly onFail: (error: GatewayError) => GatewayError;
+  /** Called once, with the longest wait of an event in milliseconds. Not called if none has waited. */
+  readonly onHeld?: ((ms: number) => void) | undefined;
 }
 
 /** A streamed reply whose events leave once their texts are decided. What is undecided when the reply fails is dropped. */
@@ -21,6 +23,7 @@ export class TextsSource extends WrappedSource {
   #over = false;
   #paused = false;
   #stopTimer: (() => void) | undefined;
+  #longestWait = 0;
 
   constructor(source: Source, texts: ReplyTexts, setup: TextsSourceSetup) {
     super(source);
@@ -30,7 +33,10 @@ export class TextsSource extends WrappedSource {
 
   override push(bytes: Buffer): void {
     this.#guarded(() => {
-      this.#send(this.#texts.push(bytes, this.#setup.clock.now()));
+      const now = this.#setup.clock.now();
+      const since = this.#texts.waitingSince;
+      this.#send(this.#texts.push(bytes, now));
+      if (since !== undefined && this.#texts.waitingSince !== since) this.#noteWait(now - since);
       if (this.#texts.isFull || this.#texts.held > this.#setup.hold.bytes) this.#beyond('more than it may');
       this.#watch();
     });
@@ -38,7 +44,9 @@ export class TextsSource extends WrappedSource {
 
   override end(): void {
     this.#guarded(() => {
+      const since = this.#texts.waitingSince;
       this.#send(this.#texts.end());
+      if (since !== undefined) this.#noteWait(this.#setup.clock.now() - since);
       this.#close();
       super.end();
     });
@@ -82,8 +90,16 @@ export class TextsSource extends WrappedSource {
   }
 
   #close(): void {
+    if (this.#over) return;
     this.#over = true;
     this.#stopTimer?.();
+    const since = this.#texts.waitingSince;
+    if (since !== undefined) this.#noteWait(this.#setup.clock.now() - since);
+    if (this.#longestWait > 0) this.#setup.onHeld?.(this.#longestWait);
+  }
+
+  #noteWait(ms: number): void {
+    if (ms > this.#longestWait) this.#longestWait = ms;
   }
 
   #beyond(why: string): void {

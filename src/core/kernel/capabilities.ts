@@ -48,6 +48,7 @@ export interface Capabilities extends PublicCapabilities {
   readonly files: FileService;
   readonly responses: ResponseService;
   readonly budgets: RequestBudgets;
+  readonly guards: Guards;
 }
 export type CapabilityName = keyof Capabilities;
 
@@ -118,6 +119,12 @@ export interface RequestBudgets {
   reserve(exchange: Exchange, attempt: Attempt, rules: BudgetRules): Promise<void> | undefined;
   /** Notes in `attempt.budget` what `reserve` would reserve, and counts nothing. Throws where no budget could admit it, spent or not. */
   preview(exchange: Exchange, attempt: Attempt, rules: BudgetRules): void;
+}
+
+/** The guards of the settings. Their code is loaded when a chain opens them. */
+export interface Guards {
+  /** request: the guards of the server, the key and the config. attempt: those of the target. */
+  open(level: 'request' | 'attempt'): Promise<(ctx: GatewayContext, next: () => Promise<void>) => Promise<void>>;
 }
 
 /** Records requests for logs, metrics and traces; see src/core/record. */

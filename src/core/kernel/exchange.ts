@@ -6,6 +6,7 @@ import type {
   SkippedTarget as PublicSkippedTarget,
 } from '../../plugin/exchange.ts';
 import type { Attempt } from './attempt.ts';
+import type { GuardVerdict } from './guards.ts';
 import type { ComparedValue, InboundRequest } from './inbound-request.ts';
 import type { Operation } from './operation.ts';
 import type { CallerLimits } from './rate-limits.ts';
@@ -46,6 +47,8 @@ export interface Exchange extends PublicExchange {
   droppedMetadata?: number | undefined;
   /** The limits of the caller; the plugin `limit` sets them. Undefined: it has none. */
   limits?: CallerLimits | undefined;
+  /** Decisions of guards, in the order in which the guards began. Undefined: there was none. */
+  guards?: GuardVerdict[] | undefined;
   readonly attempts: Attempt[];
   readonly skipped: SkippedTarget[];
   /** The branch that each conditional chose, in order of evaluation. */

@@ -23,6 +23,7 @@ export type * from './exchange.ts';
 export * from './failures.ts';
 export * from './files.ts';
 export * from './forms/inbound-form.ts';
+export type * from './guards.ts';
 export { bareName } from './forms/part-names.ts';
 export type * from './inbound-request.ts';
 export * from './loop-batch.ts';

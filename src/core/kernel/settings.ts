@@ -8,6 +8,7 @@ import type {
   TargetGroup,
 } from '../../plugin/config.ts';
 import type { FallThroughRules, UnwantedReplies } from './failures.ts';
+import type { GuardSettings } from './guards.ts';
 import type { ComparedValue, ConditionInput } from './inbound-request.ts';
 
 /** A compiled gateway config: defaults filled in, times in milliseconds, inheritance resolved. */
@@ -141,6 +142,8 @@ export interface Target extends PublicTarget {
   readonly onUnreadablePart?: 'refuse' | 'drop' | undefined;
   /** Names of aliases by the `@slug/model` that stands in their place in the parameters. */
   readonly aliases?: ReadonlyMap<string, string>;
+  /** Its own, after those of the groups around it. Those of the config are not among them. */
+  readonly guards?: readonly GuardSettings[] | undefined;
 }
 
 export interface Group extends TargetGroup {
@@ -185,6 +188,8 @@ export interface GatewayConfig extends PublicGatewayConfig {
   readonly replyHeaders: ReadonlySet<ReplyHeader>;
   /** Pinned versions of prompts, by number or label. */
   readonly prompts?: ReadonlyMap<string, number | string> | undefined;
+  /** Guards of all its requests, beside those of the server and of the key. */
+  readonly guards?: readonly GuardSettings[] | undefined;
   /** Its request chain, which `plugins` names. Undefined: the server's. */
   readonly chain?: NamedChain | undefined;
 }
@@ -219,6 +224,8 @@ export interface FileLimits {
 export interface Caller extends PublicCaller {
   /** Ids and patterns of prompts. Undefined: all. */
   readonly prompts?: readonly string[] | undefined;
+  /** Guards of all its requests, beside those of the server. */
+  readonly guards?: readonly GuardSettings[] | undefined;
   /** Such a config may name `plugins`. Default: false. */
   readonly inlinePlugins?: boolean | undefined;
   /** Undefined: every field. */

@@ -115,6 +115,7 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   method_not_allowed: { errorType: 'not_found', rejection: 'not_found' },
   upgrade_required: { errorType: 'not_found', rejection: 'not_found' },
   metadata_rejected: invalid('schema'),
+  guard_denied: { errorType: 'permission', rejection: 'forbidden' },
   missing_api_key: { errorType: 'auth', rejection: 'auth' },
   invalid_api_key: { errorType: 'auth', rejection: 'auth' },
   expired_api_key: { errorType: 'auth', rejection: 'auth' },
@@ -165,6 +166,7 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   body_too_slow: { errorType: 'overloaded', rejection: 'overload' },
   shutting_down: failure('shutdown'),
   client_closed: failure('client_disconnected'),
+  guard_failed: failure('other'),
   reply_withheld: failure('other'),
   internal_error: failure('other'),
 };

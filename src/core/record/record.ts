@@ -4,6 +4,7 @@ import type {
   ChosenBranch,
   CommitMode,
   EmbeddingCall,
+  GuardVerdict,
   SemanticLookup,
   SentFile,
   SkippedTarget,
@@ -221,6 +222,8 @@ export interface RequestRecord {
   /** Project and location in the path of a Vertex AI client, which the gateway ignores. */
   readonly ignoredPlace: { readonly project: string; readonly location: string } | undefined;
   readonly conditions: readonly ChosenBranch[];
+  /** Decisions of guards, without a text. */
+  readonly guards: readonly GuardVerdict[];
 }
 
 export interface RecordTimes {

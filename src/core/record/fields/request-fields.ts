@@ -142,6 +142,12 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     value: ({ attempts }) => usdOfNano(totalCost(attempts)?.saved),
   },
   rows({ line: 'skipped', record: 'skipped' }, SKIP_FIELDS, ({ skipped }) => skipped),
+  {
+    line: 'guards',
+    as: 'texts',
+    value: ({ guards }) => textsOf(guards, ({ guard, on, verdict }) => `${guard}:${on}:${verdict}`),
+  },
+  { record: 'guards', as: 'json', value: ({ guards }) => (guards.length > 0 ? guards : undefined) },
   { line: 'error_code', span: SPAN.errorCode, as: 'text', value: 'errorCode' },
   {
     line: 'error_type',

@@ -1,10 +1,17 @@
-import type { CacheSettings as CacheFile, GatewayFile, GatewayKey } from '../../../../schemas/types.generated.ts';
-import type { CacheSettings, Caller, GatewayConfig } from '../../kernel/index.ts';
+import type {
+  CacheSettings as CacheFile,
+  GatewayFile,
+  GatewayKey,
+  Target as TargetFile,
+} from '../../../../schemas/types.generated.ts';
+import type { CacheSettings, Caller, GatewayConfig, Target } from '../../kernel/index.ts';
 
 /** The parts that an add-on compiles from its own keys of keys.yaml and of gateway configs. */
 export interface AddedParts {
   readonly caller?: (key: GatewayKey) => Partial<Caller>;
   readonly config?: (file: GatewayFile) => Partial<GatewayConfig>;
+  /** Not called for the top of a config. @param around the target's inherited settings */
+  readonly target?: (file: TargetFile, around: Partial<Target>) => Partial<Target>;
   /** @param around the settings that the cache inherits */
   readonly cache?: (file: CacheFile, around: CacheSettings | undefined) => Partial<CacheSettings>;
   /** Further fields of a key in `gatehouse keys list`; null: the key has none. */
@@ -23,6 +30,9 @@ export const addedToCaller = (key: GatewayKey): Partial<Caller> =>
 
 export const addedToConfig = (file: GatewayFile): Partial<GatewayConfig> =>
   Object.assign({}, ...PARTS.map(({ config }) => config?.(file)));
+
+export const addedToTarget = (file: TargetFile, around: Partial<Target>): Partial<Target> =>
+  Object.assign({}, ...PARTS.map(({ target }) => target?.(file, around)));
 
 export const addedToCache = (file: CacheFile, around: CacheSettings | undefined): Partial<CacheSettings> =>
   Object.assign({}, ...PARTS.map(({ cache }) => cache?.(file, around)));

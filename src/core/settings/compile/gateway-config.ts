@@ -25,7 +25,7 @@ import type { FailureKind } from '../../../plugin/index.ts';
 import { readField } from '../query/fields.ts';
 import { comparedBy } from '../query/compared.ts';
 import { compileQuery } from '../query/predicate.ts';
-import { addedToCache, addedToConfig } from './added-parts.ts';
+import { addedToCache, addedToConfig, addedToTarget } from './added-parts.ts';
 import { NO_ALIASES, withAliasedModels, type AliasedModels } from './aliased-models.ts';
 
 /** Statuses worth a retry. 502 also stands for failed connections, 504 for timeouts; 529 is Anthropic's "overloaded". */
@@ -118,7 +118,7 @@ function compileRoute(
   path: string,
   { around, chains, aliases, name }: Outer,
 ): Route {
-  const own = inherit(around, file, chains);
+  const own = { ...inherit(around, file, chains), ...(around.guards && { guards: around.guards }) };
   if (file.targets === undefined) {
     const contextWindow = 'context_window' in file ? file.context_window : undefined;
     return {
@@ -130,7 +130,12 @@ function compileRoute(
     };
   }
   const members = file.targets.map((target, index) =>
-    compileRoute(target, `${path}.targets[${index}]`, { around: own, chains, aliases, name: target.name ?? name }),
+    compileRoute(target, `${path}.targets[${index}]`, {
+      around: { ...own, ...addedToTarget(target, own) },
+      chains,
+      aliases,
+      name: target.name ?? name,
+    }),
   );
   const { mode = 'single', sticky, ...strategy } = file.strategy ?? {};
   if (mode === 'conditional') return compileConditional(file, path, members);

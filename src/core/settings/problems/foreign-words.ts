@@ -9,7 +9,7 @@ const all = (advice: string, ...keys: readonly string[]): Advice =>
 
 const CIRCUIT_BREAKER =
   'write `circuit_breaker: { failures, failure_rate, min_requests, cooldown, on_status_codes }`, at the top of the config or in a target';
-const GUARDRAIL = 'a gateway config has no guardrails; plugins check requests: list them in `plugins`';
+const GUARDRAIL = 'write `guards: [{ name, check, on, action, options }]`';
 const TIMEOUT = 'write `request_timeout` for a target with its retries, `deadline` for the whole request';
 const ENTRY = 'of an entry of catalog.yaml, which targets name by `provider: "@slug"`';
 const NO_SWITCH = 'there is no switch: leave the whole block out to turn it off';

@@ -1,0 +1,113 @@
+import type { Guard as GuardFile } from '../../../schemas/types.generated.ts';
+import { Globs } from '../../core/catalog/globs.ts';
+import { parseDuration } from '../../core/kernel/units.ts';
+import type { GatewayContext, GuardAction, Route, Target } from '../../core/kernel/index.ts';
+import type { TextKind } from '../../formats/texts/channels.ts';
+import type { RequestTextKind, TextRole } from '../../formats/texts/request-texts.ts';
+import { readOptions } from '../../core/settings/compile/plugin-options.ts';
+import type { TextHold } from '../../plugin/hooks.ts';
+import { actionOf, CHECKS, type CheckName } from './settings/check-options.ts';
+
+/** A guard with its defaults. */
+export interface Guard {
+  readonly name: string;
+  readonly check: CheckName;
+  readonly action: GuardAction;
+  readonly input: boolean;
+  readonly output: boolean;
+  readonly onError: 'deny' | 'allow';
+  readonly onUnseen: 'deny' | 'allow';
+  readonly message: string | undefined;
+  readonly roles: ReadonlySet<TextRole> | undefined;
+  /** Of a request, the last text alone. */
+  readonly last: boolean;
+  readonly requestKinds: readonly RequestTextKind[];
+  readonly replyKinds: readonly TextKind[];
+  /** Whether `only` includes this request. */
+  readonly includes: (ctx: GatewayContext) => boolean;
+  readonly hold: TextHold;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** Thinking of a request is that of earlier replies, which its provider has signed. */
+const REQUEST_KINDS: readonly RequestTextKind[] = ['text', 'refusal', 'tool_arguments', 'tool_result', 'file_name'];
+const REPLY_KINDS: readonly TextKind[] = ['text', 'thinking', 'refusal', 'tool_arguments', 'error'];
+
+const HOLD_BYTES = 65_536;
+
+/** The checks have found no mistake in the file. */
+export function compileGuard(file: GuardFile): Guard {
+  const { name, check, on = ['input'], only = {}, message } = file;
+  const action = actionOf(file);
+  const observes = action === 'observe';
+  const kinds = only.kinds && new Set<string>(only.kinds);
+  // A schema, or a rule for whole texts, is for the answer, not for what the model thinks on the way.
+  const replyKinds: readonly TextKind[] =
+    (check === 'json_schema' || check === 'text') && !kinds ? ['text'] : REPLY_KINDS;
+  return {
+    name,
+    check,
+    action,
+    input: on.includes('input'),
+    output: on.includes('output'),
+    onError: observes ? 'allow' : (file.on_error ?? 'deny'),
+    onUnseen: observes ? 'allow' : (file.on_unseen ?? 'deny'),
+    message,
+    last: only.last ?? false,
+    roles: only.roles && new Set(only.roles),
+    requestKinds: kinds ? [...REQUEST_KINDS, 'thinking' as const].filter((kind) => kinds.has(kind)) : REQUEST_KINDS,
+    replyKinds: replyKinds.filter((kind) => !kinds || kinds.has(kind)),
+    includes: compileOnly(only),
+    hold: holdOf(file.hold),
+    options: readOptions({ schema: CHECKS[check].options, trusted: true }, file.options ?? {}, [], () => {}) ?? {},
+  };
+}
+
+const holdOf = ({ mode = 'window', bytes, time }: NonNullable<GuardFile['hold']> = {}): TextHold => ({
+  mode,
+  // A slow model is no reason to end its reply: `timeouts.idle` bounds the wait.
+  time: time === undefined ? Infinity : parseDuration(time),
+  ...(bytes !== undefined ? { bytes } : mode === 'all' ? {} : { bytes: HOLD_BYTES }),
+});
+
+/**
+ * The models that a request asks for, each by all its names: as the body has it, with the provider that stands beside it, and
+ * as an alias. A config that came with the request is its caller's word, too: it has one for each target.
+ */
+export function modelsOf({ exchange, attempt }: GatewayContext): readonly (readonly string[])[] {
+  const { request, config, alias } = exchange;
+  const model = (attempt?.body ?? request.body)?.string('model') ?? request.params['model'];
+  const header = request.header('provider');
+  const named = (name: unknown, provider: string | undefined): readonly string[] => [
+    ...(typeof name === 'string' ? [name] : []),
+    ...(typeof name === 'string' && provider && !name.startsWith('@')
+      ? [`@${provider.replace(/^@/, '')}/${name}`]
+      : []),
+    ...(alias ? [alias.name] : []),
+  ];
+  if (attempt) return [named(model, attempt.target.provider ?? header)];
+  if (config?.id !== INLINE) return [named(model, header)];
+  return leavesOf(config.route).map(({ overrideParams, defaultParams, provider }) =>
+    named(overrideParams?.['model'] ?? model ?? defaultParams?.['model'], provider ?? header),
+  );
+}
+
+/** The id of a config that came with its request. */
+const INLINE = 'inline';
+
+const leavesOf = (route: Route): readonly Target[] =>
+  route.kind === 'target' ? [route] : route.members.flatMap(leavesOf);
+
+function compileOnly({ operations, models, metadata }: NonNullable<GuardFile['only']>): Guard['includes'] {
+  const ofOperations = operations && new Globs(operations);
+  const ofModels = models && new Globs(models);
+  const values = Object.entries(metadata ?? {}).map(([key, list]) => [key, new Set(list)] as const);
+  return (ctx) =>
+    (ofOperations?.matches(ctx.exchange.operation?.id ?? '') ?? true) &&
+    (!ofModels || modelsOf(ctx).some((names) => names.some((name) => ofModels.matches(name)))) &&
+    values.every(([key, allowed]) => allowed.has(metadataOf(ctx, key) ?? ''));
+}
+
+/** The key's own value stands, also where a list of plugins leaves out the one that reads metadata. */
+export const metadataOf = ({ exchange: { caller, metadata } }: GatewayContext, key: string): string | undefined =>
+  caller?.metadata?.[key] ?? (Object.hasOwn(metadata, key) ? metadata[key] : undefined);

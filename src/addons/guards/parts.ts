@@ -1,0 +1,52 @@
+import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
+import type { AddOnParts } from '../../core/process/add-on-parts.ts';
+import { storeSettings } from '../../core/settings/source/stored-objects.ts';
+import { GUARD_METRICS } from './metrics.ts';
+import type { GuardSettings } from '../../core/kernel/index.ts';
+import { guardsIn } from './portkey/guards-in.ts';
+import guards from './plugins/guards/index.ts';
+import targetGuards from './plugins/target-guards/index.ts';
+import { checkGuards } from './settings/check-guards.ts';
+import { placesOf } from './settings/places.ts';
+
+/** @param dry nothing is called outside the process */
+const sourceOf = (dry: boolean): SnapshotSource => ({
+  compose({ settings, server, shared }) {
+    const places = placesOf(settings);
+    // A key of the state store may bring guards while the chains stay.
+    const ofRequests = places.request || (storeSettings(settings.server)?.owns.includes('keys') ?? false);
+    const { clock, upstream, log, pluginFault } = shared;
+    const tools = { clock, exchange: upstream.exchange, log, pluginFault, maxBytes: server.limits.reply, dry };
+    const capability = {
+      guards: {
+        async open(level: 'request' | 'attempt') {
+          const { openGuards } = await import('./run/guard-chain.ts');
+          return openGuards(level, settings.server.guards, tools);
+        },
+      },
+    };
+    return {
+      granted: { request: capability, attempt: capability },
+      plugins: [
+        ...(ofRequests ? [{ level: 'request', name: 'guards', before: 'route', always: true } as const] : []),
+        ...(places.target ? [{ level: 'attempt', name: 'target-guards', before: 'cache', always: true } as const] : []),
+      ],
+    };
+  },
+});
+
+const ofList = (guards: readonly GuardSettings[]): { readonly guards?: readonly GuardSettings[] } =>
+  guards.length > 0 ? { guards } : {};
+
+export const parts: AddOnParts = {
+  plugins: [guards, targetGuards],
+  checks: [checkGuards],
+  metrics: GUARD_METRICS,
+  added: {
+    caller: (key) => (key.guards ? { guards: key.guards } : {}),
+    config: (file) => ofList(guardsIn(file)),
+    target: (file, { guards: around = [] }) => ofList([...around, ...guardsIn(file)]),
+  },
+  open: () => ({ ...sourceOf(false), dry: () => sourceOf(true), isolated: () => sourceOf(true) }),
+  dry: () => sourceOf(true),
+};

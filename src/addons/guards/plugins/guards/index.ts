@@ -1,0 +1,14 @@
+import { definePlugin } from '../../../../core/kernel/index.ts';
+import { wordsOf } from '../words.ts';
+
+/** Runs the guards of server.yaml, of the key and of the config. */
+export default definePlugin({
+  name: 'guards',
+  level: 'request',
+  options: { type: 'object', additionalProperties: false, properties: {} },
+  needs: ['guards'],
+  requires: ['body'],
+  pure: true,
+  explain: ({ exchange }) => wordsOf(exchange.guards),
+  create: ({ host }) => host.guards.open('request'),
+});

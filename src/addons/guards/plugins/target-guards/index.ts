@@ -1,0 +1,14 @@
+import { definePlugin } from '../../../../core/kernel/index.ts';
+import { wordsOf } from '../words.ts';
+
+/** Runs the guards of a target, at each attempt at it. */
+export default definePlugin({
+  name: 'target-guards',
+  level: 'attempt',
+  options: { type: 'object', additionalProperties: false, properties: {} },
+  needs: ['guards'],
+  pure: true,
+  idleFor: ({ guards }) => guards === undefined,
+  explain: ({ exchange }) => wordsOf(exchange.guards),
+  create: ({ host }) => host.guards.open('attempt'),
+});

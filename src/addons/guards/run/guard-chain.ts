@@ -1,0 +1,98 @@
+import type { Logger } from 'pino';
+import type { Guard as GuardFile } from '../../../../schemas/types.generated.ts';
+import { hooked, type HookTools } from '../../../core/hooks/hooked.ts';
+import type { ReportPluginFailure } from '../../../core/http/gateway/plugin-faults.ts';
+import type { GatewayContext, GuardSettings } from '../../../core/kernel/index.ts';
+import type { Upstream } from '../../../core/upstream/types.ts';
+import type { Clock } from '../../../plugin/index.ts';
+import { compileGuard, type Guard } from '../guard.ts';
+import { searchFor } from '../search/index.ts';
+import { jwtStep } from './jwt.ts';
+import { factsFor } from './request-facts.ts';
+import { textHooks, type GuardHooks } from './text-hooks.ts';
+import { verdictOf } from './verdicts.ts';
+import { Webhook } from './webhook.ts';
+import { webhookSteps } from './webhook-hooks.ts';
+
+type Next = () => Promise<void>;
+type Run = (ctx: GatewayContext, next: Next) => Promise<void>;
+
+export interface GuardTools {
+  readonly clock: Clock;
+  readonly exchange: Upstream['exchange'];
+  readonly log: Logger;
+  readonly pluginFault: ReportPluginFailure;
+  /** `limits.reply`. */
+  readonly maxBytes: number;
+  /** Nothing is called outside the process. */
+  readonly dry: boolean;
+}
+
+type Guards = readonly GuardSettings[] | undefined;
+
+/** Middleware that runs the guards of a request, or of an attempt: the first one is outermost, and sees the reply last. */
+export function openGuards(
+  level: 'request' | 'attempt',
+  ofServer: readonly GuardFile[] | undefined,
+  tools: GuardTools,
+): Run {
+  const compiled = new WeakMap<readonly GuardSettings[], readonly Run[]>();
+  const runsOf = (list: Guards): readonly Run[] => {
+    if (!list) return NONE;
+    let runs = compiled.get(list);
+    // Keys of the state store come while the chains stay, so that lists are compiled at their first use.
+    if (!runs) compiled.set(list, (runs = (list as readonly GuardFile[]).map((file) => runOf(file, tools))));
+    return runs;
+  };
+  runsOf(ofServer);
+  return (ctx, next) => {
+    const { exchange, attempt } = ctx;
+    const lists: readonly Guards[] =
+      level === 'attempt' ? [attempt?.target.guards] : [ofServer, exchange.caller?.guards, exchange.config?.guards];
+    return inOrder(lists.flatMap(runsOf), ctx, next);
+  };
+}
+
+const NONE: readonly Run[] = [];
+
+function inOrder(runs: readonly Run[], ctx: GatewayContext, next: Next, at = 0): Promise<void> {
+  const run = runs[at];
+  return run ? run(ctx, () => inOrder(runs, ctx, next, at + 1)) : next();
+}
+
+function runOf(file: GuardFile, tools: GuardTools): Run {
+  const guard = compileGuard(file);
+  const steps = stepsOf(guard, tools);
+  return (ctx, next) => (guard.includes(ctx) ? inOrder(steps, ctx, next) : next());
+}
+
+function stepsOf(guard: Guard, tools: GuardTools): readonly Run[] {
+  const breaks = factsFor(guard);
+  if (breaks)
+    return [
+      (ctx, next) => {
+        const verdict = verdictOf(ctx.exchange, guard, 'input');
+        if (breaks(ctx)) verdict.found();
+        return next();
+      },
+    ];
+  if (guard.check === 'jwt') return [jwtStep(guard, tools)];
+  const hookTools: HookTools = {
+    instance: guard.name,
+    clock: tools.clock,
+    maxBytes: tools.maxBytes,
+    onHeld(ms, { exchange }) {
+      const verdict = verdictOf(exchange, guard, 'output');
+      verdict.heldMs = Math.max(ms, verdict.heldMs ?? 0);
+    },
+    onFault: (error, requestId) => tools.pluginFault({ kind: 'stream', plugin: guard.name, requestId, error }),
+  };
+  const run = (hooks: GuardHooks | undefined): readonly Run[] => (hooks ? [asRun(hooks, hookTools)] : []);
+  const search = searchFor(guard.check, guard.options);
+  if (search) return run(textHooks(guard, search));
+  const { request, reply } = webhookSteps(guard, tools.dry ? undefined : new Webhook(guard.options, tools));
+  return [...run(request), ...(reply ? [...run(reply.replaces), reply.asks, ...run(reply.collects)] : [])];
+}
+
+const asRun = ({ reads, hooks }: GuardHooks, tools: HookTools): Run =>
+  hooked({ level: 'request', reads }, hooks, tools);

@@ -1,0 +1,104 @@
+import type { GatewayContext } from '../../../core/kernel/index.ts';
+import type { TextChannel, TextTransform } from '../../../formats/texts/channels.ts';
+import type { PluginHooks, PluginReads, RequestTextView, RequestView } from '../../../plugin/hooks.ts';
+import type { Guard } from '../guard.ts';
+import { masked, maskingStream, watchingStream } from '../search/scan.ts';
+import type { TextSearch } from '../search/text-search.ts';
+import { guarded, verdictOf, type Verdict } from './verdicts.ts';
+
+/** Hooks, and what they read. */
+export interface GuardHooks {
+  readonly reads: PluginReads;
+  readonly hooks: PluginHooks<GatewayContext>;
+}
+
+/** A guard whose check searches each text. */
+export function textHooks(guard: Guard, search: TextSearch): GuardHooks {
+  const { action, input, output, replyKinds } = guard;
+  const observes = action === 'observe';
+  // A search of a whole text lets nothing leave before its end, so that its refusal can have a status.
+  const hold = search.decided || observes ? guard.hold : { ...guard.hold, mode: 'all' as const, bytes: WHOLE };
+  return {
+    reads: {
+      request: input ? (action === 'mask' ? 'texts' : 'observe') : 'none',
+      reply: output ? (observes ? 'observe' : 'texts') : 'none',
+      kinds: replyKinds,
+      hold,
+    },
+    hooks: {
+      ...(input && {
+        request: (view: RequestView, { exchange }: GatewayContext) => {
+          const verdict = verdictOf(exchange, guard, 'input');
+          checkRequest(view, { guard, search, verdict });
+        },
+      }),
+      ...(output && {
+        reply: (_: TextChannel, { exchange }: GatewayContext) =>
+          checkReply(guard, search, verdictOf(exchange, guard, 'output')),
+      }),
+      unseen: unseenHook(guard),
+    },
+  };
+}
+
+const WHOLE = 16 * 1024 * 1024;
+
+interface Check {
+  readonly guard: Guard;
+  readonly search: TextSearch;
+  readonly verdict: Verdict;
+}
+
+function checkRequest(view: RequestView, { guard, search, verdict }: Check): void {
+  seeMedia(view, guard, verdict);
+  const found = (): void => verdict.found();
+  for (const one of textsFor(view, guard))
+    guarded(verdict, undefined, () => {
+      const text = masked(one.text, search, found);
+      if (guard.action === 'mask') one.replace(text);
+    });
+}
+
+/** The texts of a request that the guard reads. */
+export function textsFor(view: RequestView, { roles, requestKinds, last }: Guard): readonly RequestTextView[] {
+  const texts = view.texts({ ...(roles && { roles: [...roles] }), kinds: requestKinds });
+  return last ? texts.slice(-1) : texts;
+}
+
+/** Pictures, sound and files of messages are no texts. */
+export function seeMedia(view: RequestView, { roles }: Guard, verdict: Verdict): void {
+  const one = view.media.find(({ role }) => roles?.has(role) ?? true);
+  if (one) verdict.unseen(`the ${one.type} at ${one.place}`);
+}
+
+function checkReply(guard: Guard, search: TextSearch, verdict: Verdict): TextTransform {
+  const open = guard.action === 'observe' ? watchingStream : maskingStream;
+  const transform = open(search, () => verdict.found());
+  let isBroken = false;
+  return (text, final) => {
+    if (isBroken) return text;
+    return (
+      guarded<ReturnType<TextTransform> | undefined>(verdict, undefined, () => transform(text, final)) ?? broken(text)
+    );
+  };
+
+  /** `on_error` is `allow`: the rest is not checked. */
+  function broken(text: string): string {
+    isBroken = true;
+    return text;
+  }
+}
+
+export const unseenHook =
+  (guard: Guard): NonNullable<GuardHooks['hooks']['unseen']> =>
+  ({ on, why }, { exchange }) => {
+    if (on === 'request' && guard.input) verdictOf(exchange, guard, 'input').unseen(PARTS[why]);
+    if (on === 'reply' && guard.output) verdictOf(exchange, guard, 'output').unseen(PARTS[why]);
+  };
+
+const PARTS = {
+  form: 'the file',
+  bytes: 'the bytes',
+  size: 'the length',
+  format: 'the format',
+} as const;

@@ -1,0 +1,103 @@
+import type { Exchange, GuardVerdict } from '../../../core/kernel/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import type { Guard } from '../guard.ts';
+
+type On = GuardVerdict['on'];
+
+const FOUND = { deny: 'denied', mask: 'masked', observe: 'observed' } as const;
+
+/** The decision of a guard, while it is made: a later one replaces it if it is graver. */
+export class Verdict implements GuardVerdict {
+  readonly guard: string;
+  readonly on: On;
+  readonly action: GuardVerdict['action'];
+  verdict: GuardVerdict['verdict'] = 'pass';
+  matches = 0;
+  heldMs: number | undefined;
+  readonly #guard: Guard;
+
+  constructor(guard: Guard, on: On) {
+    this.guard = guard.name;
+    this.on = on;
+    this.action = guard.action;
+    this.#guard = guard;
+  }
+
+  isOf(guard: Guard, on: On): boolean {
+    return this.#guard === guard && this.on === on;
+  }
+
+  /** Counts a match. Throws with `deny`. */
+  found(denies = this.action === 'deny'): void {
+    this.matches += 1;
+    this.#become(denies ? 'denied' : FOUND[this.action]);
+    if (denies) throw this.refusal();
+  }
+
+  /** A part that the guard cannot read. Throws where that is denied. */
+  unseen(part: string): void {
+    this.#become('unseen');
+    if (this.#guard.onUnseen === 'allow') return;
+    throw new GatewayError(
+      'guard_denied',
+      `The guard "${this.guard}" cannot read ${part} of this ${SUBJECT[this.on]}, and refuses what it cannot read.`,
+    );
+  }
+
+  skipped(): void {
+    this.#become('skipped');
+  }
+
+  /** The check failed. Throws where that is denied. */
+  failed(cause: unknown): void {
+    this.#become(this.#guard.onError === 'deny' ? 'error' : 'skipped');
+    if (this.#guard.onError === 'allow') return;
+    throw new GatewayError(
+      'guard_failed',
+      `The guard "${this.guard}" could not check this ${SUBJECT[this.on]}. Try again later.`,
+      // The message of such an error quotes the text.
+      cause instanceof SyntaxError ? {} : { cause },
+    );
+  }
+
+  refusal(message = this.#guard.message): GatewayError {
+    return new GatewayError('guard_denied', message ?? `The guard "${this.guard}" refused this ${SUBJECT[this.on]}.`);
+  }
+
+  #become(verdict: GuardVerdict['verdict']): void {
+    if (GRAVITY.indexOf(verdict) > GRAVITY.indexOf(this.verdict)) this.verdict = verdict;
+  }
+}
+
+const SUBJECT = { input: 'request', output: 'reply' } as const;
+
+const GRAVITY: readonly GuardVerdict['verdict'][] = [
+  'pass',
+  'observed',
+  'masked',
+  'unseen',
+  'skipped',
+  'error',
+  'denied',
+];
+
+/** The decision of a guard about one request: kept with the exchange, for its record. Guards of two lists may share a name. */
+export function verdictOf(exchange: Exchange, guard: Guard, on: On): Verdict {
+  const verdicts = (exchange.guards ??= []);
+  const known = verdicts.find((one): one is Verdict => one instanceof Verdict && one.isOf(guard, on));
+  if (known) return known;
+  const made = new Verdict(guard, on);
+  verdicts.push(made);
+  return made;
+}
+
+/** Runs a part of a check. A failure of it is the guard's to decide; `fallback` is the result where it goes on. */
+export function guarded<T>(verdict: Verdict, fallback: T, task: () => T): T {
+  try {
+    return task();
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) throw thrown;
+    verdict.failed(thrown);
+    return fallback;
+  }
+}

@@ -1,0 +1,69 @@
+import type { TextTransform } from '../../../formats/texts/channels.ts';
+import type { Match, TextSearch } from './text-search.ts';
+
+/** Called for a match. Throws to refuse the text. */
+type OnMatch = (match: Match) => void;
+
+/** The text with its matches replaced. */
+export function masked(text: string, search: TextSearch, onMatch: OnMatch): string {
+  const next = search.in(text);
+  let out = '';
+  let at = 0;
+  for (let match = next(0); match; match = next(at)) {
+    onMatch(match);
+    out += text.slice(at, match.start) + match.mask;
+    at = match.end;
+  }
+  return out + text.slice(at);
+}
+
+/** Four characters at which a search may look, and some that it does not see. */
+const BEFORE = 16;
+
+/** So many undecided characters are searched again at each piece. */
+const SEARCHED_AGAIN = 512;
+
+/** The same for a text in pieces, whose undecided end waits. */
+export function maskingStream(search: TextSearch, onMatch: OnMatch): TextTransform {
+  /** The characters before the kept ones, at which a search may look. */
+  let before = '';
+  let searched = 0;
+  return (text, final) => {
+    if (final && before === '') return masked(text, search, onMatch);
+    // More of them wait for an eighth of their number: the cost stays linear, whatever the size of the pieces.
+    const tooFew = searched > SEARCHED_AGAIN && text.length < searched + searched / 8;
+    if (!final && (!search.decided || tooFew)) return { text: '', keep: text.length };
+    // Half a pair says nothing: it waits for its other half.
+    const half = !final && isHigh(text.charCodeAt(text.length - 1)) ? 1 : 0;
+    const whole = before + text.slice(0, text.length - half);
+    const decided = final ? whole.length + 1 : (search.decided?.(whole, before.length) ?? before.length);
+    const next = search.in(whole);
+    let out = '';
+    let at = before.length;
+    for (let match = next(at); match && match.start < decided; match = next(at)) {
+      onMatch(match);
+      out += whole.slice(at, match.start) + match.mask;
+      at = match.end;
+    }
+    const end = Math.max(at, Math.min(decided, whole.length));
+    out += whole.slice(at, end);
+    before = whole.slice(Math.max(0, end - BEFORE), end);
+    searched = whole.length - end + half;
+    return { text: out, keep: searched };
+  };
+}
+
+const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
+
+/** A text in pieces that is only observed: it keeps the undecided end itself. */
+export function watchingStream(search: TextSearch, onMatch: OnMatch): TextTransform {
+  const transform = maskingStream(search, onMatch);
+  let pending = '';
+  return (text, final) => {
+    pending += text;
+    const result = transform(pending, final);
+    const keep = typeof result === 'string' ? 0 : (result.keep ?? 0);
+    pending = keep === 0 ? '' : pending.slice(-keep);
+    return text;
+  };
+}

@@ -1,0 +1,166 @@
+import type { ChainItem, Guard } from '../../../../schemas/types.generated.ts';
+import type { Report } from '../../../core/kernel/report.ts';
+import { patternMistake } from '../../../core/settings/query/patterns.ts';
+import { readOptions } from '../../../core/settings/compile/plugin-options.ts';
+import { itemsOf, within, type Check } from '../../../core/settings/checks/check.ts';
+import { guardsIn, PORTKEY_KEYS } from '../portkey/guards-in.ts';
+import { hasJose, INSTALL_JOSE } from '../run/load-jose.ts';
+import { hasPhones, INSTALL_PHONES } from '../search/phones.ts';
+import { actionOf, CHECKS, type CheckName } from './check-options.ts';
+import { longestMatch } from './longest-match.ts';
+import { placesOf } from './places.ts';
+
+/** Checks guards where they are: options, actions that a check cannot take, and chains that would leave them out. */
+export const checkGuards: Check = ({ keys, gateway, inline }) => ({
+  server(file, report) {
+    checkList(file.guards, report);
+    const places = placesOf({ server: file, keys: keys ?? { keys: [] }, gateway });
+    const chains = within(report, 'chains');
+    if (places.request && file.chains?.request) checkChain(file.chains.request, 'guards', within(chains, 'request'));
+    if (places.target && file.chains?.attempt)
+      checkChain(file.chains.attempt, 'target-guards', within(chains, 'attempt'));
+  },
+  key: ({ guards }, report) => checkList(guards, report),
+  node({ file }, report) {
+    for (const [item, at] of itemsOf(file.plugins, report, 'plugins'))
+      if (PLACES.has(pluginOf(item))) at({ path: [], message: placed(pluginOf(item)) });
+    for (const key of ['guards', ...Object.keys(PORTKEY_KEYS)])
+      if (inline && Object.hasOwn(file, key)) report({ path: [key], on: 'key', message: ofOperator(key) });
+    if (inline) return;
+    for (const key of Object.keys(PORTKEY_KEYS))
+      if (Object.hasOwn(file, key))
+        report({
+          path: [key],
+          on: 'key',
+          severity: 'warning',
+          message: `\`${key}\` is Portkey's word: write \`guards\` here`,
+        });
+    checkList(file.guards, report);
+    guardsIn(file, report, checkGuard);
+  },
+});
+
+const ofOperator = (key: string): string =>
+  `a config sent with a request cannot set \`${key}\`: the guards of the server and of the key hold for it`;
+
+/** The plugins that run guards: what stands before each of them in a chain, and what behind it. */
+const PLACES: ReadonlyMap<string, { readonly after: readonly string[]; readonly before: readonly string[] }> = new Map([
+  ['guards', { after: ['prompts', 'metadata'], before: ['route'] }],
+  ['target-guards', { after: ['override'], before: ['cache', 'transform'] }],
+]);
+
+const pluginOf = (item: ChainItem): string => (typeof item === 'string' ? item : item.plugin);
+
+const placed = (plugin: string): string =>
+  `the plugin "${plugin}" stands where the chain of server.yaml has it: leave it out of this list`;
+
+/** A chain that server.yaml names is not changed by the gateway. */
+function checkChain(chain: readonly ChainItem[], plugin: string, report: Report): void {
+  const names = chain.map(pluginOf);
+  const { after, before } = PLACES.get(plugin)!;
+  const at = names.indexOf(plugin);
+  const item = chain[at];
+  const isAlways = typeof item === 'object' && item.always === true;
+  const isPlaced =
+    after.every((name) => names.lastIndexOf(name) < at) &&
+    before.every((name) => !names.includes(name) || at < names.indexOf(name));
+  if (isAlways && isPlaced) return;
+  report({
+    path: [],
+    message: `there are guards, and this chain would leave them out: it needs \`{ plugin: ${plugin}, always: true }\` before \`${before.join('` and `')}\`, behind \`${after.join('` and `')}\``,
+  });
+}
+
+function checkList(guards: readonly Guard[] = [], report: Report): void {
+  const names = new Set<string>();
+  for (const [guard, at] of itemsOf(guards, report, 'guards')) {
+    if (names.has(guard.name)) at({ path: ['name'], message: `another guard of this list is named "${guard.name}"` });
+    names.add(guard.name);
+    checkGuard(guard, at);
+  }
+}
+
+function checkGuard(guard: Guard, report: Report): void {
+  const { check, on = ['input'], hold, only } = guard;
+  const facts = CHECKS[check];
+  const action = actionOf(guard);
+  if (action === 'mask' && !facts.masks)
+    report({ path: ['action'], message: `the check \`${check}\` replaces no text: write \`deny\` or \`observe\`` });
+  if (facts.ofRequest && on.includes('output'))
+    report({ path: ['on'], message: `the check \`${check}\` reads requests: write \`on: [input]\`` });
+  if (hold && (action === 'observe' || !on.includes('output')))
+    report({
+      path: ['hold'],
+      on: 'key',
+      severity: 'warning',
+      message: '`hold` has no effect: the guard holds no reply',
+    });
+  if (only?.roles && !on.includes('input'))
+    report({
+      path: ['only', 'roles'],
+      on: 'key',
+      severity: 'warning',
+      message: '`roles` has no effect: the guard reads no request',
+    });
+  const options = readOptions({ schema: facts.options, trusted: true }, guard.options ?? {}, ['options'], report);
+  if (options) CHECKED[check]?.({ guard, options, report });
+}
+
+interface CheckedOptions {
+  readonly guard: Guard;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly report: Report;
+}
+
+/** What the schemas of options cannot say. */
+const CHECKED: Readonly<Partial<Record<CheckName, (checked: CheckedOptions) => void>>> = {
+  regex: checkPattern,
+  text({ options, report }) {
+    for (const key of ['pattern', 'not_pattern']) {
+      const pattern = options[key];
+      const mistake = typeof pattern === 'string' ? patternMistake(pattern) : undefined;
+      if (mistake !== undefined)
+        report({ path: ['options', key], message: mistake.replaceAll('`$regex`', `\`${key}\``) });
+    }
+  },
+  pii({ options: { countries }, report }) {
+    if (countries !== undefined && !hasPhones())
+      report({ path: ['options', 'countries'], on: 'key', message: INSTALL_PHONES });
+  },
+  jwt({ options, report }) {
+    if (!hasJose()) report({ path: ['check'], message: INSTALL_JOSE });
+    if ((options['jwks'] === undefined) === (options['jwks_url'] === undefined))
+      report({ path: ['options'], on: 'key', message: NO_KEYS });
+    checkAddress('jwks_url', options, report);
+  },
+  webhook: ({ options, report }) => checkAddress('url', options, report),
+};
+
+const NO_KEYS = 'the check `jwt` needs the keys of the issuer: `jwks_url` or `jwks`';
+
+function checkAddress(key: string, options: CheckedOptions['options'], report: Report): void {
+  const address = options[key];
+  if (typeof address !== 'string') return;
+  const { protocol } = URL.parse(address) ?? {};
+  const isAllowed = protocol === 'https:' || (protocol === 'http:' && options['allow_insecure'] === true);
+  if (!isAllowed)
+    report({
+      path: ['options', key],
+      message: `\`${key}\` is the address of an https server, of an http server only with \`allow_insecure: true\``,
+    });
+}
+
+function checkPattern({ guard, options, report }: CheckedOptions): void {
+  const source = String(options['pattern']);
+  const mistake = patternMistake(source);
+  const at = within(report, 'options', 'pattern');
+  if (mistake !== undefined) return at({ path: [], message: mistake.replaceAll('`$regex`', '`pattern`') });
+  const holds = guard.on?.includes('output') && actionOf(guard) !== 'observe' && guard.hold?.mode !== 'all';
+  if (!holds || options['longest'] !== undefined || longestMatch(source) !== undefined) return;
+  at({
+    path: [],
+    severity: 'warning',
+    message:
+      'a match of this pattern has no longest length, so that a stream waits for its end: bound its repeats, as in `{1,64}`, or write `hold: { mode: all }`',
+  });
+}

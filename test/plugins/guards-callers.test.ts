@@ -1,0 +1,332 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import {
+  anthropicReply,
+  entriesFor,
+  geminiReply,
+  json,
+  openaiChunk,
+  openaiReply,
+  sse,
+  startUpstream,
+  type ScriptedUpstream,
+} from '../support/upstream.ts';
+import { CLIENT_APIS, GEMINI_ARRAY, send, TARGETS } from './client-apis.ts';
+
+/** The text of each reply. */
+let reply = 'ok';
+/** The upstream of a path fails. */
+let failing = '';
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+beforeAll(async () => {
+  upstream = await startUpstream(({ url, json: body }, res) => {
+    if (failing !== '' && url.includes(failing)) return json(res, { error: { message: `no ${reply} here` } }, 500);
+    if (url.includes('enerateContent')) return json(res, geminiReply(reply));
+    if (url.includes('/messages')) return json(res, anthropicReply(reply));
+    if (body['stream'] !== true) return json(res, openaiReply(reply));
+    return sse(res, [openaiChunk({ content: reply }), openaiChunk({}, 'stop'), 'data: [DONE]\n\n']);
+  });
+  const words = (name: string, action: string, on: readonly string[], list: readonly string[], more: object = {}) => ({
+    name,
+    check: 'words',
+    action,
+    on,
+    options: { words: list, mask: '[R]' },
+    ...more,
+  });
+  gateway = await startTestGateway({
+    server: {
+      guards: [
+        words('never', 'deny', ['input', 'output'], ['forbidden'], { on_unseen: 'allow' }),
+        words('same', 'observe', ['input'], ['whisper']),
+        { name: 'no-o1', check: 'models', options: { deny: ['@openai/o1*'] } },
+      ],
+    },
+    keys: {
+      keys: [
+        {
+          id: 'test',
+          key: `\${env:TEST_KEY:-${KEY}}`,
+          inline_configs: true,
+          inline_plugins: true,
+          metadata: { env: 'prod' },
+          guards: [
+            words('of-key', 'mask', ['output'], ['keyword']),
+            words('prod-only', 'deny', ['input'], ['outage'], {
+              only: { metadata: { env: ['prod'] } },
+              on_unseen: 'allow',
+            }),
+          ],
+        },
+      ],
+    },
+    catalog: { providers: entriesFor(upstream.url) },
+    gateway: {
+      list: { plugins: ['metadata', 'route'] },
+      attempts: {
+        plugins: ['override', 'transform', 'send'],
+        targets: [{ guards: [words('aim', 'deny', ['input'], ['arrow'])] }],
+      },
+      same: { guards: [words('same', 'deny', ['input'], ['whisper'])] },
+      targets: {
+        strategy: { mode: 'fallback' },
+        targets: [
+          {
+            provider: '@openai',
+            override_params: { model: 'm' },
+            guards: [words('first', 'mask', ['input', 'output'], ['alpha'])],
+          },
+          {
+            provider: '@claude',
+            override_params: { model: 'claude-sonnet-4-5' },
+            guards: [words('second', 'mask', ['input', 'output'], ['beta'])],
+          },
+        ],
+      },
+      errors: { guards: [words('errors', 'mask', ['output'], ['keyless'])] },
+      unseen: { guards: [words('eyes', 'observe', ['input'], ['x']), words('blind', 'deny', ['input'], ['x'])] },
+      seen: { guards: [words('blind', 'deny', ['input'], ['x'], { on_unseen: 'allow' })] },
+      system: { guards: [words('roles', 'deny', ['input'], ['magic'], { only: { roles: ['system', 'tool'] } })] },
+    },
+  });
+});
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+async function chat(config: string | object, body: object, headers: Record<string, string> = {}) {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-gateway-api-key': KEY,
+      ...(config !== '' && { 'x-gateway-config': typeof config === 'string' ? config : JSON.stringify(config) }),
+      ...headers,
+    },
+    body: JSON.stringify({ model: '@openai/m', ...body }),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+const user = (content: unknown) => ({ messages: [{ role: 'user', content }] });
+const line = () => gateway.logs.findLast(({ msg }) => typeof msg === 'string' && msg.startsWith('request '));
+
+describe('a caller cannot switch off a guard', () => {
+  it.each([
+    ['a list of a config', 'list'],
+    ['a list of its own', { plugins: ['metadata', 'route'] }],
+    ['a list of its own without the reader of metadata', { plugins: ['route'] }],
+    ['a chain of attempts of its own', { plugins: ['override', 'transform', 'send'] }],
+  ])('by %s', async (_, config) => {
+    reply = 'a forbidden word';
+    expect((await chat(config, user('hi'))).text).toContain('The guard \\"never\\" refused this reply');
+    expect((await chat(config, user('a Forbidden word'))).text).toContain('The guard \\"never\\" refused this request');
+    reply = 'a keyword';
+    expect((await chat(config, user('hi'))).text).toContain('a [R]');
+    expect((await chat(config, user('an outage'))).text).toContain('The guard \\"prod-only\\"');
+  });
+
+  it('by metadata that its key binds', async () => {
+    const headers = { 'x-gateway-metadata': JSON.stringify({ env: 'dev' }) };
+    expect((await chat('', user('an outage'), headers)).status).toBe(400);
+  });
+
+  it.each([
+    [
+      'a list that names its plugin elsewhere',
+      { plugins: ['guards', 'metadata', 'route'] },
+      'stands where the chain of server.yaml has it',
+    ],
+    ['guards of its own', { guards: [{ name: 'own', check: 'secrets' }] }, 'cannot set `guards`'],
+    ['guards in a target', { targets: [{ guards: [{ name: 'own', check: 'secrets' }] }] }, 'cannot set `guards`'],
+  ])('by %s', async (_, config, message) => {
+    expect(await chat(config, user('hi'))).toMatchObject({ status: 400, text: expect.stringContaining(message) });
+  });
+
+  it('by a guard with the same name', async () => {
+    reply = 'ok';
+    expect((await chat('', user('whisper'))).status).toBe(200);
+    expect((await chat('same', user('whisper'))).status).toBe(400);
+    expect(line()).toMatchObject({ guards: expect.arrayContaining(['same:input:observed', 'same:input:denied']) });
+  });
+
+  it.each([
+    ['the model', '', { model: '@openai/o1-mini' }, {}],
+    ['a provider in the header', '', { model: 'o1-mini' }, { 'x-gateway-provider': '@openai' }],
+    [
+      'a parameter of its own config',
+      { provider: '@openai', override_params: { model: 'o1-mini' } },
+      { model: 'm' },
+      {},
+    ],
+    [
+      'a target of its own config',
+      {
+        strategy: { mode: 'fallback' },
+        targets: [{ provider: '@openai' }, { provider: '@openai', override_params: { model: 'o1' } }],
+      },
+      { model: 'm' },
+      {},
+    ],
+  ])('of models by %s', async (_, config, body, headers) => {
+    const { status, text } = await chat(config, { ...user('hi'), ...body }, headers);
+    expect([status, text]).toEqual([400, expect.stringContaining('no-o1')]);
+  });
+
+  it.each([
+    ['zero-width characters', 'a for\u200bbid\u200dden word'],
+    ['letters of full width', 'a ｆｏｒｂｉｄｄｅｎ word'],
+    ['letters of mathematics', 'a 𝐟𝐨𝐫𝐛𝐢𝐝𝐝𝐞𝐧 word'],
+    ['soft hyphens', 'a for\u00adbidden word'],
+    ['another case', 'a FoRbIdDeN word'],
+  ])('by %s', async (_, text) => {
+    expect((await chat('', user(text))).status).toBe(400);
+    reply = text;
+    expect((await chat('', user('hi'))).status).toBe(400);
+    reply = 'ok';
+  });
+});
+
+describe('the guards of a target', () => {
+  it('hold in a list of attempt plugins that does not name them', async () => {
+    expect((await chat('attempts', user('an arrow'))).text).toContain('The guard \\"aim\\" refused');
+  });
+
+  it('are those of the target that answers, and its request is not that of another', async () => {
+    reply = 'alpha and beta';
+    const first = await chat('targets', user('alpha, beta'));
+    expect(first.text).toContain('[R] and beta');
+    expect(JSON.stringify(upstream.seen.at(-1)!.json)).toContain('[R], beta');
+    failing = '/chat/completions';
+    const second = await chat('targets', user('alpha, beta'));
+    failing = '';
+    expect(second.text).toContain('alpha and [R]');
+    expect(JSON.stringify(upstream.seen.at(-1)!.json)).toContain('alpha, [R]');
+    reply = 'ok';
+  });
+});
+
+describe('what a guard reads', () => {
+  it.each([
+    [
+      'a system prompt',
+      {
+        messages: [
+          { role: 'system', content: 'magic' },
+          { role: 'user', content: 'hi' },
+        ],
+      },
+    ],
+    [
+      'a result of a call',
+      {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+          { role: 'tool', tool_call_id: 'c', content: 'magic' },
+        ],
+      },
+    ],
+  ])('is %s, where `only` says so', async (_, body) => {
+    expect((await chat('system', body)).status).toBe(400);
+    expect((await chat('system', user('magic'))).status).toBe(200);
+  });
+
+  it('is the arguments of a call', async () => {
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"q":"forbidden"}' } };
+    const messages = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c', content: 'x' },
+    ];
+    expect((await chat('', { messages })).status).toBe(400);
+  });
+
+  it('is no picture: it is denied unless the guard says otherwise', async () => {
+    const picture = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }];
+    const { status, text } = await chat('unseen', user(picture));
+    expect([status, text]).toEqual([400, expect.stringContaining('cannot read the image_url at messages.0.content.0')]);
+    expect(line()).toMatchObject({ guards: expect.arrayContaining(['eyes:input:unseen', 'blind:input:unseen']) });
+  });
+
+  it('is the message of a failed upstream', async () => {
+    reply = 'keyless';
+    failing = '/chat/completions';
+    const { text } = await chat('errors', user('hi'));
+    failing = '';
+    reply = 'ok';
+    expect(text).toContain('no [R] here');
+  });
+});
+
+describe('a refusal', () => {
+  const doors = [
+    ...CLIENT_APIS.flatMap((api) =>
+      [false, true].map((stream) => ({ api, stream, name: `${api.name}${stream ? ', stream' : ''}` })),
+    ),
+    { api: GEMINI_ARRAY, stream: true, name: 'gemini, JSON array' },
+  ];
+
+  it('has the shape of each API', async () => {
+    reply = 'a forbidden word';
+    const shown: string[] = [];
+    for (const { api, stream, name } of doors) {
+      const response = await send(gateway.url, api, TARGETS[0], { stream });
+      const retry = response.headers.get('x-should-retry') ?? '–';
+      shown.push(
+        `=== ${name}\n${response.status}, x-should-retry: ${retry}\n${withoutIds(await response.text()).trimEnd()}\n`,
+      );
+    }
+    reply = 'ok';
+    await expect(shown.join('\n')).toMatchFileSnapshot(join(import.meta.dirname, 'goldens/guard-refusals.txt'));
+  });
+
+  /** Ids and times of a reply differ each time. */
+  const withoutIds = (text: string): string =>
+    text
+      .replaceAll(/"(id|responseId|request_id|item_id)":"[^"]*"/g, '"$1":"…"')
+      .replaceAll(/"(created|created_at)":\d+/g, '"$1":0');
+});
+
+describe('verdicts', () => {
+  it('are counted, in the access line, in the record and in Server-Timing, without a text', async () => {
+    reply = 'a keyword';
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-gateway-api-key': KEY,
+        'x-gateway-config': JSON.stringify({ reply_headers: ['server_timing'] }),
+      },
+      body: JSON.stringify({ model: '@openai/m', stream: true, ...user('canary-text whisper') }),
+    });
+    await response.text();
+    reply = 'ok';
+    expect(response.headers.get('server-timing')).toContain('plugin-guards;dur=');
+    expect(line()).toMatchObject({
+      guards: [
+        'never:input:pass',
+        'same:input:observed',
+        'no-o1:input:pass',
+        'prod-only:input:pass',
+        'of-key:output:masked',
+        'never:output:pass',
+      ],
+    });
+    const record = gateway.gateway.record(String(line()?.['request_id']));
+    expect(JSON.stringify(record)).toContain(
+      '"guard":"of-key","on":"output","action":"mask","verdict":"masked","matches":1',
+    );
+    expect(JSON.stringify(record)).not.toContain('canary-text');
+    expect(gateway.logText()).not.toContain('canary-text');
+    const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
+    expect(metrics).toMatch(
+      /gatehouse_guard_verdicts_total\{guard="of-key",on="output",action="mask",verdict="masked"[^}]*\} \d/,
+    );
+    expect(metrics).toMatch(/gatehouse_guard_hold_seconds_count\{guard="[a-z-]+"\} [1-9]/);
+  });
+});

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { measured, page, PAGE } from './guards-rates.ts';
+import { SAMPLES } from './guards-samples.ts';
+
+describe('the samples of guards', () => {
+  it('are 500 with a value and 500 without', () => {
+    expect(SAMPLES.filter(({ value }) => value !== undefined)).toHaveLength(500);
+    expect(SAMPLES.filter(({ value }) => value === undefined)).toHaveLength(500);
+  });
+
+  it('have the rates of the documentation', () => {
+    expect(readFileSync(PAGE, 'utf8')).toBe(page);
+  });
+
+  it('are seldom found where there is nothing', () => {
+    const { matches, wrong } = measured.all;
+    expect(1 - wrong / matches).toBeGreaterThanOrEqual(0.95);
+  });
+});

@@ -1,0 +1,131 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { KEY, until } from '../support/gateway.ts';
+import { startPair, type Pair } from '../support/pair.ts';
+import { json, openaiReply, startUpstream, type Script } from '../support/upstream.ts';
+
+const BYTES = Buffer.alloc(32, 7);
+const SECRET = `whsec_${BYTES.toString('base64')}`;
+
+interface Setup {
+  readonly guard?: object;
+  readonly options?: object;
+}
+
+/** A gateway whose guard asks a webhook, and the webhook. */
+async function start(script: Script, { guard = {}, options = {} }: Setup = {}) {
+  const hook = await startUpstream(script);
+  onTestFinished(() => hook.close());
+  const all = { url: `${hook.url}/guard`, secret: SECRET, allow_insecure: true, timeout_ms: 60_000, ...options };
+  const pair = await startPair((_, res) => json(res, openaiReply('the answer')), {
+    server: { guards: [{ name: 'policy', check: 'webhook', ...guard, options: all }] },
+  });
+  return { ...pair, hook };
+}
+
+const ask = async ({ gateway }: Pick<Pair, 'gateway'>, content: unknown = 'the question') => {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${KEY}` },
+    body: JSON.stringify({ model: '@openai/m', messages: [{ role: 'user', content }] }),
+  });
+  return { status: response.status, text: await response.text() };
+};
+
+const PASS: Script = (_, res) => json(res, { verdict: 'pass' });
+
+describe('a webhook', () => {
+  it('gets the texts, signed as Standard Webhooks say', async () => {
+    const served = await start(PASS, { guard: { on: ['input', 'output'] } });
+    expect((await ask(served)).status).toBe(200);
+    const [input, output] = served.hook.seen;
+    expect(input!.json).toMatchObject({
+      version: 1,
+      guard: 'policy',
+      on: 'input',
+      action: 'deny',
+      request: { operation: 'chat.completions', model: '@openai/m' },
+      texts: [{ role: 'user', kind: 'text', place: 'messages.0.content', text: 'the question' }],
+    });
+    expect(output!.json).toMatchObject({ on: 'output', texts: [{ kind: 'text', text: 'the answer' }] });
+    for (const { headers, text } of [input!, output!]) {
+      const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${text}`;
+      const signature = createHmac('sha256', BYTES).update(signed).digest('base64');
+      expect(headers['webhook-signature']).toBe(`v1,${signature}`);
+      expect(headers['authorization']).toBeUndefined();
+    }
+    expect(served.gateway.logText()).not.toContain(BYTES.toString('base64'));
+  });
+
+  it('denies with its own message', async () => {
+    const served = await start((_, res) => json(res, { verdict: 'deny', message: 'Ask legal first.' }));
+    const { status, text } = await ask(served);
+    expect([status, text]).toEqual([400, expect.stringContaining('Ask legal first.')]);
+    expect(served.upstream.seen).toEqual([]);
+  });
+
+  it.each([
+    ['another status', (_, res) => json(res, { verdict: 'pass' }, 500)],
+    ['no JSON', (_, res) => void res.end('pass')],
+    ['no verdict', (_, res) => json(res, { ok: true })],
+    ['an unknown verdict', (_, res) => json(res, { verdict: 'perhaps' })],
+    ['a text that was not asked about', (_, res) => json(res, { verdict: 'mask', texts: [{ index: 7, text: 'x' }] })],
+    ['a text that is none', (_, res) => json(res, { verdict: 'mask', texts: [{ index: 0, text: 1 }] })],
+    ['an end without an answer', (_, res) => void res.destroy()],
+  ] as const satisfies readonly (readonly [string, Script])[])(
+    'that answers with %s denies the request',
+    async (_, script) => {
+      const served = await start(script);
+      const { status, text } = await ask(served);
+      expect([status, text]).toEqual([503, expect.stringContaining('guard_failed')]);
+      expect(served.upstream.seen).toEqual([]);
+      expect(text).not.toContain('the question');
+    },
+  );
+
+  it('that hangs denies after its timeout, and lets pass with `on_error: allow`', async () => {
+    const hangs: Script = () => {};
+    const denied = await start(hangs, { options: { timeout_ms: 50 } });
+    expect((await ask(denied)).status).toBe(503);
+    const allowed = await start(hangs, { guard: { on_error: 'allow' }, options: { timeout_ms: 50 } });
+    expect((await ask(allowed)).status).toBe(200);
+    expect(allowed.gateway.logs.at(-1)).toMatchObject({ guards: ['policy:input:skipped'] });
+  });
+
+  it('is not called at an address of the own network', async () => {
+    const served = await start(PASS, { options: { allow_insecure: false, url: 'https://127.0.0.1:1/guard' } });
+    expect((await ask(served)).status).toBe(503);
+    expect(served.hook.seen).toEqual([]);
+  });
+
+  it('is asked without a wait by a guard that observes', async () => {
+    let answer = (): void => {};
+    const served = await start(
+      (_, res) => new Promise((resolve) => (answer = () => resolve(json(res, { verdict: 'deny' })))),
+      { guard: { action: 'observe' } },
+    );
+    expect((await ask(served)).status).toBe(200);
+    await until(() => served.hook.seen.length === 1, 'the webhook was asked');
+    answer();
+  });
+
+  it('that is dead costs 200 requests at once no more than their refusals', async () => {
+    const served = await start(() => {}, { options: { timeout_ms: 200, connections: 4 } });
+    const replies = await Promise.all(Array.from({ length: 200 }, () => ask(served)));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(served.hook.seen.length).toBeLessThan(200);
+    expect(served.upstream.seen).toEqual([]);
+  });
+
+  it('has not read the message of a failed upstream, which is withheld', async () => {
+    const hook = await startUpstream(PASS);
+    onTestFinished(() => hook.close());
+    const options = { url: hook.url, secret: SECRET, allow_insecure: true, timeout_ms: 60_000 };
+    const { gateway } = await startPair((_, res) => json(res, { error: { message: 'canary' } }, 400), {
+      server: { guards: [{ name: 'policy', check: 'webhook', on: ['output'], options }] },
+    });
+    const { text } = await ask({ gateway });
+    expect(text).toContain('Its message is withheld');
+    expect(text).not.toContain('canary');
+  });
+});
