@@ -3,6 +3,7 @@ import type { Rule } from './rules.ts';
 
 type Phones = typeof import('libphonenumber-js/core');
 type Data = import('libphonenumber-js/core').MetadataJson;
+type Country = import('libphonenumber-js/core').CountryCode;
 
 export const INSTALL_PHONES =
   'phones of `countries` need the package `libphonenumber-js`: run `npm install libphonenumber-js@1` beside the gateway';
@@ -28,7 +29,7 @@ interface NumberingPlan {
 const KINDS = ['FIXED_LINE', 'MOBILE', 'TOLL_FREE', 'PREMIUM_RATE', 'SHARED_COST', 'VOIP', 'PERSONAL_NUMBER', 'UAN'];
 
 /** One pattern for all numbers of a country: a call of the library takes 40 µs, and callers choose how many numbers a text has. */
-function numbersOf(country: string, { Metadata, isSupportedCountry }: Phones, data: Data): readonly string[] {
+function numbersOf(country: Country, { Metadata, isSupportedCountry }: Phones, data: Data): readonly string[] {
   if (!isSupportedCountry(country, data)) return [];
   const metadata = new Metadata(data);
   metadata.selectNumberingPlan(country);
@@ -43,7 +44,7 @@ export function nationalPhones(countries: readonly string[]): Rule {
   // A search is made synchronously, at its first use.
   const phones = load('libphonenumber-js/core') as Phones;
   const data = load('libphonenumber-js/metadata.max.json') as Data;
-  const patterns = countries.flatMap((country) => numbersOf(country, phones, data));
+  const patterns = countries.flatMap((country) => numbersOf(country as Country, phones, data));
   const isNumber = new RegExp(`^(?:${patterns.join('|')})$`);
   return {
     // A part of a longer run of digits is no phone.
