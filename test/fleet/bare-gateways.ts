@@ -88,7 +88,7 @@ export async function readFleetStore(postgres: TestPostgres) {
     const [sums] = await store.ledger.rollups({ ...span, by: [], step: 'all' });
     const counters: CounterState[] = [];
     for await (const piece of store.counters.all()) counters.push(...piece);
-    return { rows, summedNano: sums?.nano ?? 0, counter: counters.find(({ node }) => node.startsWith('key/money')) };
+    return { rows, summedNano: sums?.nano ?? 0, counter: counters.find(({ node }) => node.includes('money')) };
   } finally {
     await store.close();
   }
