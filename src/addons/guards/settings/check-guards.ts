@@ -111,7 +111,7 @@ interface CheckedOptions {
   readonly report: Report;
 }
 
-/** What the schemas of options cannot say. */
+/** Mistakes that the schemas of options cannot express. */
 const CHECKED: Readonly<Partial<Record<CheckName, (checked: CheckedOptions) => void>>> = {
   regex: checkPattern,
   text({ options, report }) {
