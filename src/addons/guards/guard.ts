@@ -9,7 +9,7 @@ import type { TextHold } from '../../plugin/hooks.ts';
 import { actionOf, CHECKS, type CheckName } from './settings/check-options.ts';
 
 /** A guard with its defaults. */
-export interface Guard {
+export interface CompiledGuard {
   readonly name: string;
   readonly check: CheckName;
   readonly action: GuardAction;
@@ -36,7 +36,7 @@ const REPLY_KINDS: readonly TextKind[] = ['text', 'thinking', 'refusal', 'tool_a
 const HOLD_BYTES = 65_536;
 
 /** The checks have found no mistake in the file. */
-export function compileGuard(file: GuardFile): Guard {
+export function compileGuard(file: GuardFile): CompiledGuard {
   const { name, check, on = ['input'], only = {}, message } = file;
   const action = actionOf(file);
   const observes = action === 'observe';
@@ -98,7 +98,7 @@ const INLINE = 'inline';
 const leavesOf = (route: Route): readonly Target[] =>
   route.kind === 'target' ? [route] : route.members.flatMap(leavesOf);
 
-function compileOnly({ operations, models, metadata }: NonNullable<GuardFile['only']>): Guard['includes'] {
+function compileOnly({ operations, models, metadata }: NonNullable<GuardFile['only']>): CompiledGuard['includes'] {
   const ofOperations = operations && new Globs(operations);
   const ofModels = models && new Globs(models);
   const values = Object.entries(metadata ?? {}).map(([key, list]) => [key, new Set(list)] as const);

@@ -5,6 +5,7 @@ import { GUARD_METRICS } from './metrics.ts';
 import type { GuardSettings } from '../../core/kernel/index.ts';
 import { guardsIn } from './portkey/guards-in.ts';
 import guards from './plugins/guards/index.ts';
+import injectPrompt from './plugins/inject-prompt/index.ts';
 import targetGuards from './plugins/target-guards/index.ts';
 import { checkGuards } from './settings/check-guards.ts';
 import { placesOf } from './settings/places.ts';
@@ -39,7 +40,7 @@ const ofList = (guards: readonly GuardSettings[]): { readonly guards?: readonly 
   guards.length > 0 ? { guards } : {};
 
 export const parts: AddOnParts = {
-  plugins: [guards, targetGuards],
+  plugins: [injectPrompt, guards, targetGuards],
   checks: [checkGuards],
   metrics: GUARD_METRICS,
   added: {

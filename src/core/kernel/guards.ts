@@ -1,4 +1,4 @@
-/** What a guard does with a text that its check finds. */
+/** The effect of a guard on a text that its check finds. */
 export type GuardAction = 'deny' | 'observe' | 'mask';
 
 /** A guard as settings have it. Only the add-on that runs guards knows more of it. */

@@ -52,6 +52,13 @@ const namedConfig = (config: Exchange['config']): Exchange['config'] => (config?
 /** Bounded by the settings. Copies, because a decision changes while a reply runs. */
 const guardsOf = ({ guards }: Exchange): RequestRecord['guards'] => guards?.map((verdict) => ({ ...verdict })) ?? NONE;
 
+const skippedOf = ({ skipped }: Exchange): RequestRecord['skipped'] =>
+  skipped.length === 0 ? NONE : skipped.map(recordSkip);
+
+/** Bounded by the nesting of a config; the paths are the config's, not the caller's. */
+const madeConditionsOf = (exchange: Exchange): RequestRecord['conditions'] =>
+  exchange.conditions.length === 0 ? NONE : conditionsOf(exchange);
+
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
 export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
   const { endedAt, receivedAt } = at;
@@ -108,10 +115,9 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     cache: last?.cache,
     retries: attempts.reduce((sum, { retries }) => sum + retries, 0),
     attempts,
-    skipped: exchange.skipped.length === 0 ? NONE : exchange.skipped.map(recordSkip),
+    skipped: skippedOf(exchange),
     ignoredPlace: ignoredPlaceOf(request.params),
-    // Bounded by the nesting of a config; the paths are the config's, not the caller's.
-    conditions: exchange.conditions.length === 0 ? NONE : conditionsOf(exchange),
+    conditions: madeConditionsOf(exchange),
     guards: guardsOf(exchange),
   };
 }

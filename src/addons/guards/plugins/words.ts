@@ -1,5 +1,5 @@
 import type { GuardVerdict } from '../../../core/kernel/index.ts';
-import type { PluginWords } from '../../../plugin/define.ts';
+import type { PluginWords } from '../../../plugin/index.ts';
 
 /** Decisions of guards for `gatehouse explain`. */
 export function wordsOf(verdicts: readonly GuardVerdict[] | undefined): PluginWords | undefined {

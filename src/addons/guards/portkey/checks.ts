@@ -3,7 +3,7 @@ import { isObject } from '../../../core/kernel/index.ts';
 
 type Parameters = Readonly<Record<string, unknown>>;
 
-/** What takes the place of one of Portkey's checks; a text says why nothing does. */
+/** Takes the place of one of Portkey's checks; a text says why nothing does. */
 export type Equivalent = Pick<Guard, 'check' | 'action' | 'options'> | string;
 
 const text = (options: object): Equivalent => ({ check: 'text', options: { ...options } });

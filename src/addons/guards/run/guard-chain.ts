@@ -1,32 +1,15 @@
-import type { Logger } from 'pino';
 import type { Guard as GuardFile } from '../../../../schemas/types.generated.ts';
 import { hooked, type HookTools } from '../../../core/hooks/hooked.ts';
-import type { ReportPluginFailure } from '../../../core/http/gateway/plugin-faults.ts';
 import type { GatewayContext, GuardSettings } from '../../../core/kernel/index.ts';
-import type { Upstream } from '../../../core/upstream/types.ts';
-import type { Clock } from '../../../plugin/index.ts';
-import { compileGuard, type Guard } from '../guard.ts';
+import { compileGuard, type CompiledGuard } from '../guard.ts';
 import { searchFor } from '../search/index.ts';
 import { jwtStep } from './jwt.ts';
+import type { GuardNext, GuardStep, GuardTools } from './step.ts';
 import { factsFor } from './request-facts.ts';
 import { textHooks, type GuardHooks } from './text-hooks.ts';
 import { verdictOf } from './verdicts.ts';
-import { Webhook } from './webhook.ts';
+import { GuardWebhook } from './webhook.ts';
 import { webhookSteps } from './webhook-hooks.ts';
-
-type Next = () => Promise<void>;
-type Run = (ctx: GatewayContext, next: Next) => Promise<void>;
-
-export interface GuardTools {
-  readonly clock: Clock;
-  readonly exchange: Upstream['exchange'];
-  readonly log: Logger;
-  readonly pluginFault: ReportPluginFailure;
-  /** `limits.reply`. */
-  readonly maxBytes: number;
-  /** Nothing is called outside the process. */
-  readonly dry: boolean;
-}
 
 type Guards = readonly GuardSettings[] | undefined;
 
@@ -35,9 +18,9 @@ export function openGuards(
   level: 'request' | 'attempt',
   ofServer: readonly GuardFile[] | undefined,
   tools: GuardTools,
-): Run {
-  const compiled = new WeakMap<readonly GuardSettings[], readonly Run[]>();
-  const runsOf = (list: Guards): readonly Run[] => {
+): GuardStep {
+  const compiled = new WeakMap<readonly GuardSettings[], readonly GuardStep[]>();
+  const runsOf = (list: Guards): readonly GuardStep[] => {
     if (!list) return NONE;
     let runs = compiled.get(list);
     // Keys of the state store come while the chains stay, so that lists are compiled at their first use.
@@ -53,20 +36,20 @@ export function openGuards(
   };
 }
 
-const NONE: readonly Run[] = [];
+const NONE: readonly GuardStep[] = [];
 
-function inOrder(runs: readonly Run[], ctx: GatewayContext, next: Next, at = 0): Promise<void> {
+function inOrder(runs: readonly GuardStep[], ctx: GatewayContext, next: GuardNext, at = 0): Promise<void> {
   const run = runs[at];
   return run ? run(ctx, () => inOrder(runs, ctx, next, at + 1)) : next();
 }
 
-function runOf(file: GuardFile, tools: GuardTools): Run {
+function runOf(file: GuardFile, tools: GuardTools): GuardStep {
   const guard = compileGuard(file);
   const steps = stepsOf(guard, tools);
   return (ctx, next) => (guard.includes(ctx) ? inOrder(steps, ctx, next) : next());
 }
 
-function stepsOf(guard: Guard, tools: GuardTools): readonly Run[] {
+function stepsOf(guard: CompiledGuard, tools: GuardTools): readonly GuardStep[] {
   const breaks = factsFor(guard);
   if (breaks)
     return [
@@ -87,12 +70,12 @@ function stepsOf(guard: Guard, tools: GuardTools): readonly Run[] {
     },
     onFault: (error, requestId) => tools.pluginFault({ kind: 'stream', plugin: guard.name, requestId, error }),
   };
-  const run = (hooks: GuardHooks | undefined): readonly Run[] => (hooks ? [asRun(hooks, hookTools)] : []);
+  const run = (hooks: GuardHooks | undefined): readonly GuardStep[] => (hooks ? [asRun(hooks, hookTools)] : []);
   const search = searchFor(guard.check, guard.options);
   if (search) return run(textHooks(guard, search));
-  const { request, reply } = webhookSteps(guard, tools.dry ? undefined : new Webhook(guard.options, tools));
+  const { request, reply } = webhookSteps(guard, tools.dry ? undefined : new GuardWebhook(guard.options, tools));
   return [...run(request), ...(reply ? [...run(reply.replaces), reply.asks, ...run(reply.collects)] : [])];
 }
 
-const asRun = ({ reads, hooks }: GuardHooks, tools: HookTools): Run =>
+const asRun = ({ reads, hooks }: GuardHooks, tools: HookTools): GuardStep =>
   hooked({ level: 'request', reads }, hooks, tools);

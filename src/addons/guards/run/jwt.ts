@@ -1,9 +1,11 @@
-import type { GatewayContext } from '../../../core/kernel/index.ts';
-import type { Guard } from '../guard.ts';
-import type { GuardTools } from './guard-chain.ts';
+import type { CompiledGuard } from '../guard.ts';
+import type { GuardStep, GuardTools } from './step.ts';
 import { KeySets, type KeySet } from './key-set.ts';
-import { loadJose, type Jose } from './load-jose.ts';
 import { verdictOf } from './verdicts.ts';
+
+/** An optional peer. */
+type Jose = typeof import('jose');
+const loadJose = (): Promise<Jose> => import('jose');
 
 interface JwtOptions {
   readonly header: string;
@@ -18,10 +20,8 @@ interface JwtOptions {
   readonly allow_insecure: boolean;
 }
 
-type Run = (ctx: GatewayContext, next: () => Promise<void>) => Promise<void>;
-
 /** A guard whose check is the token of the request: a JSON Web Token (RFC 7519) that an issuer has signed. */
-export function jwtStep(guard: Guard, tools: GuardTools): Run {
+export function jwtStep(guard: CompiledGuard, tools: GuardTools): GuardStep {
   // The options have passed the schema of the check.
   const options = guard.options as unknown as JwtOptions;
   const { header, jwks, jwks_url: url, timeout_ms: timeoutMs, allow_insecure: allowInsecure } = options;

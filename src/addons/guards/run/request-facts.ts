@@ -1,6 +1,6 @@
 import { Globs } from '../../../core/catalog/globs.ts';
 import type { GatewayContext } from '../../../core/kernel/index.ts';
-import { metadataOf, modelsOf, type Guard } from '../guard.ts';
+import { metadataOf, modelsOf, type CompiledGuard } from '../guard.ts';
 
 /** Whether the facts of a request break the rule of a guard. */
 type Breaks = (ctx: GatewayContext) => boolean;
@@ -37,7 +37,7 @@ function metadata({
 }
 
 /** The rule of a check that reads no text. Undefined: the check is of another kind. */
-export function factsFor({ check, options }: Guard): Breaks | undefined {
+export function factsFor({ check, options }: CompiledGuard): Breaks | undefined {
   if (check === 'models') return models(options);
   return check === 'metadata' ? metadata(options) : undefined;
 }

@@ -1,7 +1,7 @@
 import type { GatewayContext } from '../../../core/kernel/index.ts';
 import type { TextChannel, TextTransform } from '../../../formats/texts/channels.ts';
 import type { PluginHooks, PluginReads, RequestTextView, RequestView } from '../../../plugin/hooks.ts';
-import type { Guard } from '../guard.ts';
+import type { CompiledGuard } from '../guard.ts';
 import { masked, maskingStream, watchingStream } from '../search/scan.ts';
 import type { TextSearch } from '../search/text-search.ts';
 import { guarded, verdictOf, type Verdict } from './verdicts.ts';
@@ -13,7 +13,7 @@ export interface GuardHooks {
 }
 
 /** A guard whose check searches each text. */
-export function textHooks(guard: Guard, search: TextSearch): GuardHooks {
+export function textHooks(guard: CompiledGuard, search: TextSearch): GuardHooks {
   const { action, input, output, replyKinds } = guard;
   const observes = action === 'observe';
   // A search of a whole text lets nothing leave before its end, so that its refusal can have a status.
@@ -44,7 +44,7 @@ export function textHooks(guard: Guard, search: TextSearch): GuardHooks {
 const WHOLE = 16 * 1024 * 1024;
 
 interface Check {
-  readonly guard: Guard;
+  readonly guard: CompiledGuard;
   readonly search: TextSearch;
   readonly verdict: Verdict;
 }
@@ -60,18 +60,18 @@ function checkRequest(view: RequestView, { guard, search, verdict }: Check): voi
 }
 
 /** The texts of a request that the guard reads. */
-export function textsFor(view: RequestView, { roles, requestKinds, last }: Guard): readonly RequestTextView[] {
+export function textsFor(view: RequestView, { roles, requestKinds, last }: CompiledGuard): readonly RequestTextView[] {
   const texts = view.texts({ ...(roles && { roles: [...roles] }), kinds: requestKinds });
   return last ? texts.slice(-1) : texts;
 }
 
 /** Pictures, sound and files of messages are no texts. */
-export function seeMedia(view: RequestView, { roles }: Guard, verdict: Verdict): void {
+export function seeMedia(view: RequestView, { roles }: CompiledGuard, verdict: Verdict): void {
   const one = view.media.find(({ role }) => roles?.has(role) ?? true);
   if (one) verdict.unseen(`the ${one.type} at ${one.place}`);
 }
 
-function checkReply(guard: Guard, search: TextSearch, verdict: Verdict): TextTransform {
+function checkReply(guard: CompiledGuard, search: TextSearch, verdict: Verdict): TextTransform {
   const open = guard.action === 'observe' ? watchingStream : maskingStream;
   const transform = open(search, () => verdict.found());
   let isBroken = false;
@@ -90,7 +90,7 @@ function checkReply(guard: Guard, search: TextSearch, verdict: Verdict): TextTra
 }
 
 export const unseenHook =
-  (guard: Guard): NonNullable<GuardHooks['hooks']['unseen']> =>
+  (guard: CompiledGuard): NonNullable<GuardHooks['hooks']['unseen']> =>
   ({ on, why }, { exchange }) => {
     if (on === 'request' && guard.input) verdictOf(exchange, guard, 'input').unseen(PARTS[why]);
     if (on === 'reply' && guard.output) verdictOf(exchange, guard, 'output').unseen(PARTS[why]);

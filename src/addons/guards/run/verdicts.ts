@@ -1,6 +1,6 @@
 import type { Exchange, GuardVerdict } from '../../../core/kernel/index.ts';
 import { GatewayError } from '../../../plugin/index.ts';
-import type { Guard } from '../guard.ts';
+import type { CompiledGuard } from '../guard.ts';
 
 type On = GuardVerdict['on'];
 
@@ -14,16 +14,16 @@ export class Verdict implements GuardVerdict {
   verdict: GuardVerdict['verdict'] = 'pass';
   matches = 0;
   heldMs: number | undefined;
-  readonly #guard: Guard;
+  readonly #guard: CompiledGuard;
 
-  constructor(guard: Guard, on: On) {
+  constructor(guard: CompiledGuard, on: On) {
     this.guard = guard.name;
     this.on = on;
     this.action = guard.action;
     this.#guard = guard;
   }
 
-  isOf(guard: Guard, on: On): boolean {
+  isOf(guard: CompiledGuard, on: On): boolean {
     return this.#guard === guard && this.on === on;
   }
 
@@ -82,7 +82,7 @@ const GRAVITY: readonly GuardVerdict['verdict'][] = [
 ];
 
 /** The decision of a guard about one request: kept with the exchange, for its record. Guards of two lists may share a name. */
-export function verdictOf(exchange: Exchange, guard: Guard, on: On): Verdict {
+export function verdictOf(exchange: Exchange, guard: CompiledGuard, on: On): Verdict {
   const verdicts = (exchange.guards ??= []);
   const known = verdicts.find((one): one is Verdict => one instanceof Verdict && one.isOf(guard, on));
   if (known) return known;

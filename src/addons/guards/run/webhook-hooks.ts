@@ -2,10 +2,11 @@ import type { GatewayContext } from '../../../core/kernel/index.ts';
 import type { TextChannel, TextTransform } from '../../../formats/texts/channels.ts';
 import type { RequestView } from '../../../plugin/hooks.ts';
 import { GatewayError } from '../../../plugin/index.ts';
-import type { Guard } from '../guard.ts';
+import type { CompiledGuard } from '../guard.ts';
 import { seeMedia, textsFor, unseenHook, type GuardHooks } from './text-hooks.ts';
+import type { GuardStep } from './step.ts';
 import { verdictOf, type Verdict } from './verdicts.ts';
-import type { Answer, AskedText, Webhook } from './webhook.ts';
+import type { Answer, AskedText, GuardWebhook } from './webhook.ts';
 
 /** The texts of one reply in their order: as they came, and as the webhook wants them. */
 class TextsOfReply {
@@ -30,18 +31,17 @@ class TextsOfReply {
   }
 }
 
-type Next = () => Promise<void>;
-type Run = (ctx: GatewayContext, next: Next) => Promise<void>;
-
 /** Two sets of hooks with a call between them: hooks decide about texts at once, and a webhook answers later. */
 export interface WebhookSteps {
   readonly request: GuardHooks | undefined;
   /** From the outermost in. */
-  readonly reply: { readonly replaces: GuardHooks; readonly asks: Run; readonly collects: GuardHooks } | undefined;
+  readonly reply:
+    | { readonly replaces: GuardHooks; readonly asks: GuardStep; readonly collects: GuardHooks }
+    | undefined;
 }
 
 /** A guard whose check is a webhook. */
-export function webhookSteps(guard: Guard, webhook: Pick<Webhook, 'ask'> | undefined): WebhookSteps {
+export function webhookSteps(guard: CompiledGuard, webhook: Pick<GuardWebhook, 'ask'> | undefined): WebhookSteps {
   const ask: Ask = (on, ctx, texts) => decide(guard, webhook, { on, ctx, texts });
   return {
     request: guard.input ? requestHooks(guard, ask) : undefined,
@@ -51,7 +51,7 @@ export function webhookSteps(guard: Guard, webhook: Pick<Webhook, 'ask'> | undef
 
 type Ask = (on: 'input' | 'output', ctx: GatewayContext, texts: readonly AskedText[]) => Promise<Answer | undefined>;
 
-function requestHooks(guard: Guard, ask: Ask): GuardHooks {
+function requestHooks(guard: CompiledGuard, ask: Ask): GuardHooks {
   const request = async (view: RequestView, ctx: GatewayContext): Promise<void> => {
     const verdict = verdictOf(ctx.exchange, guard, 'input');
     seeMedia(view, guard, verdict);
@@ -77,7 +77,7 @@ function requestHooks(guard: Guard, ask: Ask): GuardHooks {
 
 const WHOLE = { mode: 'all' } as const;
 
-function replySteps(guard: Guard, ask: Ask): NonNullable<WebhookSteps['reply']> {
+function replySteps(guard: CompiledGuard, ask: Ask): NonNullable<WebhookSteps['reply']> {
   const observes = guard.action === 'observe';
   const ofAnswer = guard.replyKinds.filter((kind) => kind !== 'error');
   const runs = new WeakMap<object, TextsOfReply>();
@@ -130,7 +130,7 @@ function collecting(observes: boolean, add: (text: string) => void): TextTransfo
 }
 
 /** In place of the message of a failed upstream, which the webhook has not read. */
-const withheld = ({ name }: Guard): string =>
+const withheld = ({ name }: CompiledGuard): string =>
   `The upstream failed. Its message is withheld, because the guard "${name}" has not read it.`;
 
 interface Asked {
@@ -141,8 +141,8 @@ interface Asked {
 
 /** Undefined: the guard could not be asked, and lets the texts pass. */
 async function decide(
-  guard: Guard,
-  webhook: Pick<Webhook, 'ask'> | undefined,
+  guard: CompiledGuard,
+  webhook: Pick<GuardWebhook, 'ask'> | undefined,
   { on, ctx, texts }: Asked,
 ): Promise<Answer | undefined> {
   const verdict = verdictOf(ctx.exchange, guard, on);
@@ -164,7 +164,7 @@ async function decide(
   return answer;
 }
 
-function settle(guard: Guard, verdict: Verdict, { verdict: decided, message }: Answer): void {
+function settle(guard: CompiledGuard, verdict: Verdict, { verdict: decided, message }: Answer): void {
   if (decided === 'pass') return;
   // A guard that denies does so for a text that the webhook would only replace.
   const denies = guard.action === 'deny' || (guard.action === 'mask' && decided === 'deny');

@@ -36,7 +36,7 @@ interface WebhookOptions {
   readonly allow_insecure: boolean;
 }
 
-export interface WebhookTools {
+export interface GuardWebhookTools {
   readonly clock: Clock;
   readonly exchange: Upstream['exchange'];
 }
@@ -44,13 +44,13 @@ export interface WebhookTools {
 const MAX_ANSWER = 16 * 1024 * 1024;
 
 /** Asks an address of the operator. The contract is in docs/plugins/guards.md. */
-export class Webhook {
+export class GuardWebhook {
   readonly #options: WebhookOptions;
-  readonly #tools: WebhookTools;
+  readonly #tools: GuardWebhookTools;
   readonly #key: Buffer;
   readonly #gate: CallGate;
 
-  constructor(options: Readonly<Record<string, unknown>>, tools: WebhookTools) {
+  constructor(options: Readonly<Record<string, unknown>>, tools: GuardWebhookTools) {
     // The options have passed the schema of the check.
     this.#options = options as unknown as WebhookOptions;
     this.#tools = tools;

@@ -63,7 +63,7 @@ export function searchFolded(search: TextSearch): TextSearch {
         if (!FOLDED.test(text)) return decided(text, from);
         const folded = fold(text);
         const unit = decided(folded.text, unitAt(folded, from));
-        // What follows the last decided character waits with the next one: a search may look at the character before its match.
+        // Ignored characters behind the last decided one wait with the next: a search may look at the character before its match.
         return Math.max(from, unit === 0 ? 0 : folded.ends[unit - 1]!);
       }),
   };

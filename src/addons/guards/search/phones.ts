@@ -2,22 +2,10 @@ import { createRequire } from 'node:module';
 import type { Rule } from './rules.ts';
 
 type Phones = typeof import('libphonenumber-js/core');
-type Data = import('libphonenumber-js/core').MetadataJson;
 type Country = import('libphonenumber-js/core').CountryCode;
+type Data = import('libphonenumber-js/core').MetadataJson;
 
-export const INSTALL_PHONES =
-  'phones of `countries` need the package `libphonenumber-js`: run `npm install libphonenumber-js@1` beside the gateway';
-
-/** An optional peer: only guards with `countries` need it. For a check of the settings that loads nothing. */
-export function hasPhones(): boolean {
-  try {
-    import.meta.resolve('libphonenumber-js/core');
-    return true;
-  } catch {
-    return false;
-  }
-}
-
+/** An optional peer. */
 const load = createRequire(import.meta.url);
 
 /** The rules of a country for its numbers. The library has them, and its types have not. */
@@ -28,10 +16,13 @@ interface NumberingPlan {
 
 const KINDS = ['FIXED_LINE', 'MOBILE', 'TOLL_FREE', 'PREMIUM_RATE', 'SHARED_COST', 'VOIP', 'PERSONAL_NUMBER', 'UAN'];
 
+const isKnown = (country: string, { isSupportedCountry }: Phones, data: Data): country is Country =>
+  isSupportedCountry(country as Country, data);
+
 /** One pattern for all numbers of a country: a call of the library takes 40 µs, and callers choose how many numbers a text has. */
-function numbersOf(country: Country, { Metadata, isSupportedCountry }: Phones, data: Data): readonly string[] {
-  if (!isSupportedCountry(country, data)) return [];
-  const metadata = new Metadata(data);
+function numbersOf(country: string, phones: Phones, data: Data): readonly string[] {
+  if (!isKnown(country, phones, data)) return [];
+  const metadata = new phones.Metadata(data);
   metadata.selectNumberingPlan(country);
   const plan = metadata.numberingPlan as unknown as NumberingPlan;
   const patterns = KINDS.flatMap((kind) => plan.type(kind)?.pattern() ?? []);
@@ -44,7 +35,7 @@ export function nationalPhones(countries: readonly string[]): Rule {
   // A search is made synchronously, at its first use.
   const phones = load('libphonenumber-js/core') as Phones;
   const data = load('libphonenumber-js/metadata.max.json') as Data;
-  const patterns = countries.flatMap((country) => numbersOf(country as Country, phones, data));
+  const patterns = countries.flatMap((country) => numbersOf(country, phones, data));
   const isNumber = new RegExp(`^(?:${patterns.join('|')})$`);
   return {
     // A part of a longer run of digits is no phone.

@@ -9,7 +9,7 @@ export interface Match {
 export type Cursor = (from: number) => Match | undefined;
 
 /**
- * What is searched in texts. Whether a match begins at a place, and where it ends, depends on nothing but the text from
+ * A search of texts. Whether a match begins at a place, and where it ends, depends on nothing but the text from
  * four characters before it to one character after its longest match: a stream finds the same as its whole text.
  */
 export interface TextSearch {

@@ -7,7 +7,7 @@ interface Range {
   readonly max?: number;
 }
 
-/** What a whole text must be. Each rule narrows it further. */
+/** Rules that a whole text must keep, all of them. */
 export interface TextRules {
   readonly contains?: readonly string[];
   readonly operator: 'any' | 'all' | 'none';

@@ -4,10 +4,9 @@ import { patternMistake } from '../../../core/settings/query/patterns.ts';
 import { readOptions } from '../../../core/settings/compile/plugin-options.ts';
 import { itemsOf, within, type Check } from '../../../core/settings/checks/check.ts';
 import { guardsIn, PORTKEY_KEYS } from '../portkey/guards-in.ts';
-import { hasJose, INSTALL_JOSE } from '../run/load-jose.ts';
-import { hasPhones, INSTALL_PHONES } from '../search/phones.ts';
 import { actionOf, CHECKS, type CheckName } from './check-options.ts';
 import { longestMatch } from './longest-match.ts';
+import { INSTALL, isInstalled } from './optional-peers.ts';
 import { placesOf } from './places.ts';
 
 /** Checks guards where they are: options, actions that a check cannot take, and chains that would leave them out. */
@@ -112,7 +111,7 @@ interface CheckedOptions {
   readonly report: Report;
 }
 
-/** What the schemas of options cannot say. */
+/** Mistakes that the schemas of options cannot express. */
 const CHECKED: Readonly<Partial<Record<CheckName, (checked: CheckedOptions) => void>>> = {
   regex: checkPattern,
   text({ options, report }) {
@@ -124,11 +123,11 @@ const CHECKED: Readonly<Partial<Record<CheckName, (checked: CheckedOptions) => v
     }
   },
   pii({ options: { countries }, report }) {
-    if (countries !== undefined && !hasPhones())
-      report({ path: ['options', 'countries'], on: 'key', message: INSTALL_PHONES });
+    if (countries !== undefined && !isInstalled('libphonenumber-js'))
+      report({ path: ['options', 'countries'], on: 'key', message: INSTALL['libphonenumber-js'] });
   },
   jwt({ options, report }) {
-    if (!hasJose()) report({ path: ['check'], message: INSTALL_JOSE });
+    if (!isInstalled('jose')) report({ path: ['check'], message: INSTALL.jose });
     if ((options['jwks'] === undefined) === (options['jwks_url'] === undefined))
       report({ path: ['options'], on: 'key', message: NO_KEYS });
     checkAddress('jwks_url', options, report);

@@ -1,0 +1,21 @@
+import type { Logger } from 'pino';
+import type { ReportPluginFailure } from '../../../core/http/gateway/plugin-faults.ts';
+import type { GatewayContext } from '../../../core/kernel/index.ts';
+import type { Upstream } from '../../../core/upstream/types.ts';
+import type { Clock } from '../../../plugin/index.ts';
+
+export interface GuardTools {
+  readonly clock: Clock;
+  readonly exchange: Upstream['exchange'];
+  readonly log: Logger;
+  readonly pluginFault: ReportPluginFailure;
+  /** `limits.reply`. */
+  readonly maxBytes: number;
+  /** Nothing is called outside the process. */
+  readonly dry: boolean;
+}
+
+export type GuardNext = () => Promise<void>;
+
+/** A part of a guard, as middleware. */
+export type GuardStep = (ctx: GatewayContext, next: GuardNext) => Promise<void>;
