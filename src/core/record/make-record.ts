@@ -61,9 +61,8 @@ const madeConditionsOf = (exchange: Exchange): RequestRecord['conditions'] =>
 
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
 export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
-  const { endedAt, receivedAt } = at;
   const { request, operation, config, prompt, startedAt } = exchange;
-  const basis = { endedAt, receivedAt, prices: more.prices };
+  const basis = { endedAt: at.endedAt, receivedAt: at.receivedAt, prices: more.prices };
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
   const last = attempts.at(-1);
   const chosen = namedConfig(config);
@@ -75,7 +74,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     traceId: exchange.trace.traceId,
     spanId: more.spanId,
     isSampled: more.isSampled ?? false,
-    receivedAt,
+    receivedAt: at.receivedAt,
     state: end.state,
     method: request.method,
     path: TEXTS.path.of(request.path),
@@ -97,8 +96,8 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     upload: exchange.upload,
     settingsHash: exchange.settingsHash,
     deadlineMs: exchange.deadline - startedAt,
-    durationMs: endedAt - startedAt,
-    overheadMs: endedAt - startedAt - waitedMs(exchange.attempts, endedAt),
+    durationMs: at.endedAt - startedAt,
+    overheadMs: at.endedAt - startedAt - waitedMs(exchange.attempts, at.endedAt),
     firstContentMs: last?.answered ? firstContentMsOf(exchange) : undefined,
     status: result.status,
     outcomeStatus: result.outcomeStatus,
