@@ -3,6 +3,7 @@ import {
   retriesOf,
   type Attempt,
   type Exchange,
+  type GuardVerdict,
   type SkippedTarget,
   type Target,
   type TryRecord,
@@ -49,15 +50,8 @@ interface RecordSources {
 /** A request that itself names its target has a config without an id. */
 const namedConfig = (config: Exchange['config']): Exchange['config'] => (config?.id === '' ? undefined : config);
 
-/** Bounded by the settings. Copies, because a decision changes while a reply runs. */
-const guardsOf = ({ guards }: Exchange): RequestRecord['guards'] => guards?.map((verdict) => ({ ...verdict })) ?? NONE;
-
-const skippedOf = ({ skipped }: Exchange): RequestRecord['skipped'] =>
-  skipped.length === 0 ? NONE : skipped.map(recordSkip);
-
-/** Bounded by the nesting of a config; the paths are the config's, not the caller's. */
-const madeConditionsOf = (exchange: Exchange): RequestRecord['conditions'] =>
-  exchange.conditions.length === 0 ? NONE : conditionsOf(exchange);
+/** A decision changes while a reply runs. Their number is bounded by the settings. */
+const copied = (verdict: GuardVerdict): GuardVerdict => ({ ...verdict });
 
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
 export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
@@ -114,10 +108,11 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     cache: last?.cache,
     retries: attempts.reduce((sum, { retries }) => sum + retries, 0),
     attempts,
-    skipped: skippedOf(exchange),
+    skipped: exchange.skipped.length === 0 ? NONE : exchange.skipped.map(recordSkip),
     ignoredPlace: ignoredPlaceOf(request.params),
-    conditions: madeConditionsOf(exchange),
-    guards: guardsOf(exchange),
+    // Bounded by the nesting of a config; the paths are the config's, not the caller's.
+    conditions: exchange.conditions.length === 0 ? NONE : conditionsOf(exchange),
+    guards: exchange.guards ? exchange.guards.map(copied) : NONE,
   };
 }
 
