@@ -4,6 +4,8 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   export type Bytes = (number | string)
   export type Bytes1 = (number | string)
   export type Duration = (number | string)
+  export type Duration1 = (number | string)
+  export type ServerGuards = Guard[]
   export type PriceSpec = ({
   [k: string]: unknown
   } & {
@@ -20,9 +22,9 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   factor?: number
   source?: string
   })
-  export type Duration1 = (number | string)
-  export type Bytes2 = (number | string)
   export type Duration2 = (number | string)
+  export type Bytes2 = (number | string)
+  export type Duration3 = (number | string)
 
   export interface Document {
   paths: {
@@ -1544,7 +1546,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   /**
    * @maxItems 20
    */
-  error?: ("invalid_json" | "invalid_request" | "invalid_encoding" | "invalid_value" | "missing_required_parameter" | "unsupported_parameter" | "duplicate_parameter" | "field_not_allowed" | "ambiguous_parameter" | "body_too_deep" | "too_many_keys" | "too_many_items" | "request_too_large" | "unsupported_media_type" | "invalid_header" | "invalid_model" | "unsupported_task" | "not_supported" | "model_not_found" | "unknown_provider" | "ambiguous_provider" | "provider_required" | "provider_conflict" | "invalid_config" | "unknown_config" | "unknown_prompt" | "prompt_not_allowed" | "upstream_credentials_required" | "malformed_request" | "headers_too_large" | "request_timeout" | "invalid_multipart" | "model_after_file" | "file_not_found" | "file_too_large" | "file_quota_exceeded" | "file_not_inlinable" | "previous_response_not_found" | "response_not_found" | "files_disabled" | "not_found" | "invalid_grant" | "unauthorized_client" | "method_not_allowed" | "upgrade_required" | "metadata_rejected" | "missing_api_key" | "invalid_api_key" | "expired_api_key" | "key_misconfigured" | "invalid_client_certificate" | "network_not_allowed" | "origin_not_allowed" | "provider_not_allowed" | "model_not_allowed" | "config_not_allowed" | "upstream_rejected" | "context_length_exceeded" | "content_filter" | "upstream_permission" | "insufficient_quota" | "budget_exceeded" | "budget_cut" | "budget_unavailable" | "model_unpriced" | "rate_limit_exceeded" | "upstream_conflict" | "upstream_error" | "overloaded" | "timeout" | "connection_failed" | "tls_failed" | "egress_refused" | "credentials_failed" | "upstream_credentials_refused" | "pool_exhausted" | "sockets_exhausted" | "timeout_connect" | "timeout_first_byte" | "timeout_first_content" | "timeout_idle" | "timeout_total" | "timeout_request" | "empty_reply" | "unwanted_finish" | "stream_interrupted" | "reply_too_large" | "file_store_failed" | "store_unavailable" | "limit_requests" | "limit_tokens" | "limit_concurrency" | "busy" | "body_too_slow" | "shutting_down" | "client_closed" | "reply_withheld" | "internal_error")[]
+  error?: ("invalid_json" | "invalid_request" | "invalid_encoding" | "invalid_value" | "missing_required_parameter" | "unsupported_parameter" | "duplicate_parameter" | "field_not_allowed" | "ambiguous_parameter" | "body_too_deep" | "too_many_keys" | "too_many_items" | "request_too_large" | "unsupported_media_type" | "invalid_header" | "invalid_model" | "unsupported_task" | "not_supported" | "model_not_found" | "unknown_provider" | "ambiguous_provider" | "provider_required" | "provider_conflict" | "invalid_config" | "unknown_config" | "unknown_prompt" | "prompt_not_allowed" | "upstream_credentials_required" | "malformed_request" | "headers_too_large" | "request_timeout" | "invalid_multipart" | "model_after_file" | "file_not_found" | "file_too_large" | "file_quota_exceeded" | "file_not_inlinable" | "previous_response_not_found" | "response_not_found" | "files_disabled" | "not_found" | "invalid_grant" | "unauthorized_client" | "method_not_allowed" | "upgrade_required" | "metadata_rejected" | "guard_denied" | "missing_api_key" | "invalid_api_key" | "expired_api_key" | "key_misconfigured" | "invalid_client_certificate" | "network_not_allowed" | "origin_not_allowed" | "provider_not_allowed" | "model_not_allowed" | "config_not_allowed" | "upstream_rejected" | "context_length_exceeded" | "content_filter" | "upstream_permission" | "insufficient_quota" | "budget_exceeded" | "budget_cut" | "budget_unavailable" | "model_unpriced" | "rate_limit_exceeded" | "upstream_conflict" | "upstream_error" | "overloaded" | "timeout" | "connection_failed" | "tls_failed" | "egress_refused" | "credentials_failed" | "upstream_credentials_refused" | "pool_exhausted" | "sockets_exhausted" | "timeout_connect" | "timeout_first_byte" | "timeout_first_content" | "timeout_idle" | "timeout_total" | "timeout_request" | "empty_reply" | "unwanted_finish" | "stream_interrupted" | "reply_too_large" | "file_store_failed" | "store_unavailable" | "limit_requests" | "limit_tokens" | "limit_concurrency" | "busy" | "body_too_slow" | "shutting_down" | "client_closed" | "guard_failed" | "reply_withheld" | "internal_error")[]
   /**
    * @maxItems 20
    */
@@ -1866,7 +1868,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   /**
    * @maxItems 20
    */
-  error?: ("invalid_json" | "invalid_request" | "invalid_encoding" | "invalid_value" | "missing_required_parameter" | "unsupported_parameter" | "duplicate_parameter" | "field_not_allowed" | "ambiguous_parameter" | "body_too_deep" | "too_many_keys" | "too_many_items" | "request_too_large" | "unsupported_media_type" | "invalid_header" | "invalid_model" | "unsupported_task" | "not_supported" | "model_not_found" | "unknown_provider" | "ambiguous_provider" | "provider_required" | "provider_conflict" | "invalid_config" | "unknown_config" | "unknown_prompt" | "prompt_not_allowed" | "upstream_credentials_required" | "malformed_request" | "headers_too_large" | "request_timeout" | "invalid_multipart" | "model_after_file" | "file_not_found" | "file_too_large" | "file_quota_exceeded" | "file_not_inlinable" | "previous_response_not_found" | "response_not_found" | "files_disabled" | "not_found" | "invalid_grant" | "unauthorized_client" | "method_not_allowed" | "upgrade_required" | "metadata_rejected" | "missing_api_key" | "invalid_api_key" | "expired_api_key" | "key_misconfigured" | "invalid_client_certificate" | "network_not_allowed" | "origin_not_allowed" | "provider_not_allowed" | "model_not_allowed" | "config_not_allowed" | "upstream_rejected" | "context_length_exceeded" | "content_filter" | "upstream_permission" | "insufficient_quota" | "budget_exceeded" | "budget_cut" | "budget_unavailable" | "model_unpriced" | "rate_limit_exceeded" | "upstream_conflict" | "upstream_error" | "overloaded" | "timeout" | "connection_failed" | "tls_failed" | "egress_refused" | "credentials_failed" | "upstream_credentials_refused" | "pool_exhausted" | "sockets_exhausted" | "timeout_connect" | "timeout_first_byte" | "timeout_first_content" | "timeout_idle" | "timeout_total" | "timeout_request" | "empty_reply" | "unwanted_finish" | "stream_interrupted" | "reply_too_large" | "file_store_failed" | "store_unavailable" | "limit_requests" | "limit_tokens" | "limit_concurrency" | "busy" | "body_too_slow" | "shutting_down" | "client_closed" | "reply_withheld" | "internal_error")[]
+  error?: ("invalid_json" | "invalid_request" | "invalid_encoding" | "invalid_value" | "missing_required_parameter" | "unsupported_parameter" | "duplicate_parameter" | "field_not_allowed" | "ambiguous_parameter" | "body_too_deep" | "too_many_keys" | "too_many_items" | "request_too_large" | "unsupported_media_type" | "invalid_header" | "invalid_model" | "unsupported_task" | "not_supported" | "model_not_found" | "unknown_provider" | "ambiguous_provider" | "provider_required" | "provider_conflict" | "invalid_config" | "unknown_config" | "unknown_prompt" | "prompt_not_allowed" | "upstream_credentials_required" | "malformed_request" | "headers_too_large" | "request_timeout" | "invalid_multipart" | "model_after_file" | "file_not_found" | "file_too_large" | "file_quota_exceeded" | "file_not_inlinable" | "previous_response_not_found" | "response_not_found" | "files_disabled" | "not_found" | "invalid_grant" | "unauthorized_client" | "method_not_allowed" | "upgrade_required" | "metadata_rejected" | "guard_denied" | "missing_api_key" | "invalid_api_key" | "expired_api_key" | "key_misconfigured" | "invalid_client_certificate" | "network_not_allowed" | "origin_not_allowed" | "provider_not_allowed" | "model_not_allowed" | "config_not_allowed" | "upstream_rejected" | "context_length_exceeded" | "content_filter" | "upstream_permission" | "insufficient_quota" | "budget_exceeded" | "budget_cut" | "budget_unavailable" | "model_unpriced" | "rate_limit_exceeded" | "upstream_conflict" | "upstream_error" | "overloaded" | "timeout" | "connection_failed" | "tls_failed" | "egress_refused" | "credentials_failed" | "upstream_credentials_refused" | "pool_exhausted" | "sockets_exhausted" | "timeout_connect" | "timeout_first_byte" | "timeout_first_content" | "timeout_idle" | "timeout_total" | "timeout_request" | "empty_reply" | "unwanted_finish" | "stream_interrupted" | "reply_too_large" | "file_store_failed" | "store_unavailable" | "limit_requests" | "limit_tokens" | "limit_concurrency" | "busy" | "body_too_slow" | "shutting_down" | "client_closed" | "guard_failed" | "reply_withheld" | "internal_error")[]
   /**
    * @maxItems 20
    */
@@ -1926,7 +1928,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   /**
    * @maxItems 20
    */
-  error?: ("invalid_json" | "invalid_request" | "invalid_encoding" | "invalid_value" | "missing_required_parameter" | "unsupported_parameter" | "duplicate_parameter" | "field_not_allowed" | "ambiguous_parameter" | "body_too_deep" | "too_many_keys" | "too_many_items" | "request_too_large" | "unsupported_media_type" | "invalid_header" | "invalid_model" | "unsupported_task" | "not_supported" | "model_not_found" | "unknown_provider" | "ambiguous_provider" | "provider_required" | "provider_conflict" | "invalid_config" | "unknown_config" | "unknown_prompt" | "prompt_not_allowed" | "upstream_credentials_required" | "malformed_request" | "headers_too_large" | "request_timeout" | "invalid_multipart" | "model_after_file" | "file_not_found" | "file_too_large" | "file_quota_exceeded" | "file_not_inlinable" | "previous_response_not_found" | "response_not_found" | "files_disabled" | "not_found" | "invalid_grant" | "unauthorized_client" | "method_not_allowed" | "upgrade_required" | "metadata_rejected" | "missing_api_key" | "invalid_api_key" | "expired_api_key" | "key_misconfigured" | "invalid_client_certificate" | "network_not_allowed" | "origin_not_allowed" | "provider_not_allowed" | "model_not_allowed" | "config_not_allowed" | "upstream_rejected" | "context_length_exceeded" | "content_filter" | "upstream_permission" | "insufficient_quota" | "budget_exceeded" | "budget_cut" | "budget_unavailable" | "model_unpriced" | "rate_limit_exceeded" | "upstream_conflict" | "upstream_error" | "overloaded" | "timeout" | "connection_failed" | "tls_failed" | "egress_refused" | "credentials_failed" | "upstream_credentials_refused" | "pool_exhausted" | "sockets_exhausted" | "timeout_connect" | "timeout_first_byte" | "timeout_first_content" | "timeout_idle" | "timeout_total" | "timeout_request" | "empty_reply" | "unwanted_finish" | "stream_interrupted" | "reply_too_large" | "file_store_failed" | "store_unavailable" | "limit_requests" | "limit_tokens" | "limit_concurrency" | "busy" | "body_too_slow" | "shutting_down" | "client_closed" | "reply_withheld" | "internal_error")[]
+  error?: ("invalid_json" | "invalid_request" | "invalid_encoding" | "invalid_value" | "missing_required_parameter" | "unsupported_parameter" | "duplicate_parameter" | "field_not_allowed" | "ambiguous_parameter" | "body_too_deep" | "too_many_keys" | "too_many_items" | "request_too_large" | "unsupported_media_type" | "invalid_header" | "invalid_model" | "unsupported_task" | "not_supported" | "model_not_found" | "unknown_provider" | "ambiguous_provider" | "provider_required" | "provider_conflict" | "invalid_config" | "unknown_config" | "unknown_prompt" | "prompt_not_allowed" | "upstream_credentials_required" | "malformed_request" | "headers_too_large" | "request_timeout" | "invalid_multipart" | "model_after_file" | "file_not_found" | "file_too_large" | "file_quota_exceeded" | "file_not_inlinable" | "previous_response_not_found" | "response_not_found" | "files_disabled" | "not_found" | "invalid_grant" | "unauthorized_client" | "method_not_allowed" | "upgrade_required" | "metadata_rejected" | "guard_denied" | "missing_api_key" | "invalid_api_key" | "expired_api_key" | "key_misconfigured" | "invalid_client_certificate" | "network_not_allowed" | "origin_not_allowed" | "provider_not_allowed" | "model_not_allowed" | "config_not_allowed" | "upstream_rejected" | "context_length_exceeded" | "content_filter" | "upstream_permission" | "insufficient_quota" | "budget_exceeded" | "budget_cut" | "budget_unavailable" | "model_unpriced" | "rate_limit_exceeded" | "upstream_conflict" | "upstream_error" | "overloaded" | "timeout" | "connection_failed" | "tls_failed" | "egress_refused" | "credentials_failed" | "upstream_credentials_refused" | "pool_exhausted" | "sockets_exhausted" | "timeout_connect" | "timeout_first_byte" | "timeout_first_content" | "timeout_idle" | "timeout_total" | "timeout_request" | "empty_reply" | "unwanted_finish" | "stream_interrupted" | "reply_too_large" | "file_store_failed" | "store_unavailable" | "limit_requests" | "limit_tokens" | "limit_concurrency" | "busy" | "body_too_slow" | "shutting_down" | "client_closed" | "guard_failed" | "reply_withheld" | "internal_error")[]
   /**
    * @maxItems 20
    */
@@ -2168,7 +2170,11 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   rotate: Rotate
   "server.bytes": Bytes2
   "server.custom_hosts": CustomHosts
-  "server.duration": Duration2
+  "server.duration": Duration3
+  "server.guard": Guard
+  "server.guard_hold": GuardHold
+  "server.guard_only": GuardOnly
+  "server.guards": ServerGuards
   session: Session
   settings: Settings
   settings_file: SettingsFile
@@ -2330,6 +2336,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   budgets?: TeamsBudgets
   limits?: RateLimits
   files?: KeyFiles
+  guards?: ServerGuards
   prompts?: string[]
   }
   export interface ClientCertificateOfKey {
@@ -2352,6 +2359,36 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   max_total_bytes?: Bytes1
   max_files?: number
   ttl?: Duration
+  }
+  export interface Guard {
+  name: string
+  check: ("regex" | "words" | "pii" | "secrets" | "injection" | "json_schema" | "text" | "models" | "metadata" | "jwt" | "webhook")
+  on?: ("input" | "output")[]
+  action?: ("deny" | "mask" | "observe")
+  on_error?: ("deny" | "allow")
+  on_unseen?: ("deny" | "allow")
+  message?: string
+  only?: GuardOnly
+  hold?: GuardHold
+  options?: {
+  [k: string]: unknown
+  }
+  }
+  export interface GuardOnly {
+  roles?: ("system" | "user" | "assistant" | "tool")[]
+  last?: true
+  kinds?: ("text" | "thinking" | "refusal" | "tool_arguments" | "tool_result" | "file_name" | "error")[]
+  operations?: string[]
+  models?: string[]
+  metadata?: GuardMetadata
+  }
+  export interface GuardMetadata {
+  [k: string]: string[]
+  }
+  export interface GuardHold {
+  mode?: ("window" | "all")
+  bytes?: number
+  time?: Duration1
   }
   export interface CreateKey {
   id: string
@@ -2562,7 +2599,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   reason?: string
   }
   export interface Rotate {
-  overlap?: Duration1
+  overlap?: Duration2
   reason?: string
   }
   export interface Revoke {
