@@ -82,6 +82,7 @@ export interface WrittenSettings {
 export interface StreamOptions {
   /** Who reads it: callers share the places. */
   readonly caller: string;
+  readonly onLeave: OnLeave;
   /** Which requests. Undefined: none. */
   readonly query: Omit<RecordQuery, 'limit'> | undefined;
   /** The place after which the stream resumes. Undefined: it begins now. */

@@ -9,7 +9,7 @@ it('Callers who have left before their answer begins keep no place of others', a
   const ask = async (topic: string, question: unknown) => {
     const { id } = Object(question) as { readonly id: string };
     if (topic === 'console.play') answers.receive({ id, head: { status: 200, headers: {} } });
-    return [{ worker: undefined, answer: undefined }];
+    return [{ answer: undefined }];
   };
   const left = (task: () => void) => {
     task();

@@ -64,6 +64,8 @@ interface Streaming {
 
 async function* eventsOf({ records, options, clock, ended, take, free }: Streaming): AsyncIterable<string> {
   if (!take()) return;
+  // A caller who leaves frees the place at once, not with the next event.
+  const stay = options.onLeave(free);
   const { lastId, news, isAllowed } = options;
   const lines = options.query && new NewLines(records, options.query, clock, lastId);
   let shown = '';
@@ -86,6 +88,7 @@ async function* eventsOf({ records, options, clock, ended, take, free }: Streami
       await clock.sleep(LOOK_MS);
     }
   } finally {
+    stay();
     free();
   }
 }
