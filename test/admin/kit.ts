@@ -51,6 +51,8 @@ export interface AdminSetup extends TestSettings {
   /** In place of the settings of `state`; null: none. */
   readonly state?: object | null;
   readonly admin?: object;
+  /** Variables beside those of the keys that seal. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const TEAMS = {
@@ -64,7 +66,7 @@ const KEYS_FILE = `keys:\n  - id: test\n    key: ${FILE_KEY}\n    team: search\n
 const CATALOG = 'providers:\n  - slug: sim\n    provider: simulator\n';
 
 export async function startAdmin(setup: AdminSetup = {}): Promise<AdminGateway> {
-  const { clock: _, state, admin = {}, ...settings } = setup;
+  const { clock: _, state, admin = {}, env = {}, ...settings } = setup;
   const top = mkdtempSync(join(tmpdir(), 'gatehouse-admin-'));
   const folder = join(top, 'state');
   const loopback = { host: '127.0.0.1', port: 0 };
@@ -92,6 +94,7 @@ export async function startAdmin(setup: AdminSetup = {}): Promise<AdminGateway> 
   return run({
     configs,
     folder,
+    env,
     clock: setup.clock ?? systemClock,
     ...(setup.clock && { openStore: openInSameThread }),
     remove: () => [top, configs].forEach((path) => rmSync(path, { recursive: true, force: true })),
@@ -101,18 +104,19 @@ export async function startAdmin(setup: AdminSetup = {}): Promise<AdminGateway> 
 interface Run {
   readonly configs: string;
   readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly openStore?: typeof openInSameThread;
   readonly remove: () => void;
 }
 
 async function run(setup: Run, known?: string): Promise<AdminGateway> {
-  const { configs, folder, clock, openStore, remove } = setup;
+  const { configs, folder, env, clock, openStore, remove } = setup;
   const logs: string[] = [];
   const gateway = await startGateway({
     configs,
     ...(openStore && { openStore }),
-    env: { KEYS },
+    env: { ...env, KEYS },
     clock,
     logTo: { write: (line) => void logs.push(line) },
   }).catch((error: unknown) => {

@@ -210,6 +210,8 @@ export class AdminApi {
         accept: request.headers.accept,
         lastEventId: request.headers['last-event-id']?.toString(),
         onLeave(task) {
+          // It may have left while the objects were read.
+          if (request.socket.destroyed) task();
           request.socket.once('close', task);
           return () => void request.socket.removeListener('close', task);
         },

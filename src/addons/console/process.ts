@@ -129,7 +129,7 @@ function portOf(
     },
     page: (path) => pages.find(path),
     draft: (inForce, wish) => draftOf(configs, inForce, wish),
-    test: (ask, question) => work.test(ask, question),
+    test: (ask, question, onLeave) => work.test(ask, question, onLeave),
     play: (ask, question, onLeave) => work.play(ask, question, onLeave),
     stream: (records, options) => streams.open(records, options),
     async stats(query) {

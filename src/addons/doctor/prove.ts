@@ -4,6 +4,7 @@ import { messageOf } from '../../core/kernel/outside/thrown.ts';
 import { scrub } from '../../core/record/scrub.ts';
 import type { Upstream } from '../../core/upstream/types.ts';
 import { error, ok, warning, type Finding } from '../../core/process/finding.ts';
+import { withoutSecrets } from '../../core/upstream/upstream-error.ts';
 
 /** Lists of models of large vendors have half a megabyte. */
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -19,11 +20,17 @@ interface Proof {
   readonly provider: ProviderEntry;
   /** As `authorize` returned them. */
   readonly credentials: Readonly<Record<string, string>>;
+  /** Others that are sent. */
+  readonly secrets?: readonly string[];
 }
+
+/** The texts of credentials that a server may quote, with their scheme and without. */
+export const quotable = (credentials: Proof['credentials']): readonly string[] =>
+  Object.values(credentials).flatMap((value) => [value, value.replace(/^\S+ /, '')]);
 
 /** Sends the cheapest call that fails without valid credentials, for `--probe`. Nothing is billed for it. */
 export async function proveCredentials(
-  { check, provider, credentials }: Proof,
+  { check, provider, credentials, secrets = [] }: Proof,
   exchange: Upstream['exchange'],
   timeoutMs: number,
 ): Promise<Finding> {
@@ -43,7 +50,8 @@ export async function proveCredentials(
   };
   try {
     const reply = await send(credentials);
-    if (!isDone(reply)) return refusal(check, reply, call);
+    const quoted = [...quotable(credentials), ...secrets];
+    if (!isDone(reply)) return refusal(check, { ...reply, text: withoutSecrets(reply.text, quoted) }, call);
     if (Object.keys(credentials).length === 0) return ok(check, 'none are needed: the server answered without');
     if (call.mayBePublic && isDone(await send({})))
       return warning(

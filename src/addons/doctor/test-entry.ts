@@ -7,9 +7,10 @@ import { scrub } from '../../core/record/scrub.ts';
 import { checkOrigin, systemLookup } from '../../core/upstream/egress.ts';
 import { createUpstream } from '../../core/upstream/index.ts';
 import type { Upstream } from '../../core/upstream/types.ts';
-import { GatewayError } from '../../plugin/index.ts';
+import { GatewayError, Secret } from '../../plugin/index.ts';
 import { MAX_SKEW_MS, catalogOf, createProbe, originOf, SAMPLES } from './upstreams.ts';
-import { proveCredentials } from './prove.ts';
+import { withoutSecrets } from '../../core/upstream/upstream-error.ts';
+import { proveCredentials, quotable } from './prove.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_REPLY_BYTES = 64 * 1024;
@@ -98,18 +99,25 @@ function stepsOf(
         );
       },
     ],
-    ...credentialSteps(provider, { upstream, skews, model, call: test.call }),
+    ...credentialSteps(provider, { upstream, skews, model, call: test.call, secrets: secretsIn(settings.catalog) }),
   ];
+}
+
+/** A server quotes what it refuses, and a key of no known shape is like any other word. */
+function secretsIn(value: unknown): readonly string[] {
+  if (value instanceof Secret) return [value.reveal()];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsIn) : [];
 }
 
 interface CredentialTools extends Pick<StepTools, 'upstream' | 'skews'> {
   readonly model: string;
   readonly call: boolean;
+  readonly secrets: readonly string[];
 }
 
 function credentialSteps(
   provider: CatalogEntry['provider'],
-  { upstream, skews, model, call }: CredentialTools,
+  { upstream, skews, model, call, secrets }: CredentialTools,
 ): readonly (readonly [string, () => Promise<Checked>])[] {
   let credentials: Readonly<Record<string, string>> = {};
   return [
@@ -140,7 +148,7 @@ function credentialSteps(
         if (provider.usesCallersToken) return left('it is that of the caller');
         const exchange = upstream.exchange.bind(upstream);
         const { status, message } = await proveCredentials(
-          { check: 'permission', provider, credentials },
+          { check: 'permission', provider, credentials, secrets },
           exchange,
           TIMEOUT_MS,
         );
@@ -148,7 +156,7 @@ function credentialSteps(
         return status === 'ok' ? fine(message) : unsure(message);
       },
     ],
-    ...(call ? [['call', () => smallCall({ provider, model, credentials, upstream })] as const] : []),
+    ...(call ? [['call', () => smallCall({ provider, model, credentials, secrets, upstream })] as const] : []),
   ];
 }
 
@@ -165,10 +173,11 @@ interface SmallCall {
   readonly provider: CatalogEntry['provider'];
   readonly model: string;
   readonly credentials: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
   readonly upstream: Upstream;
 }
 
-async function smallCall({ provider, model, credentials, upstream }: SmallCall): Promise<Checked> {
+async function smallCall({ provider, model, credentials, secrets, upstream }: SmallCall): Promise<Checked> {
   if (model === '') throw new Error('name a model: the entry lists none');
   const place = provider.locate(model, { task: 'generate', stream: false });
   // Claude on Vertex AI has another body.
@@ -184,5 +193,6 @@ async function smallCall({ provider, model, credentials, upstream }: SmallCall):
     timeoutMs: TIMEOUT_MS * 3,
   });
   if (status >= 200 && status < 300) return fine(`${model} has answered`);
-  throw new Error(`${status}: ${(bytes?.toString() ?? text).slice(0, 300)}`);
+  const words = withoutSecrets(bytes?.toString() ?? text, [...quotable(credentials), ...secrets]);
+  throw new Error(`${status}: ${words.slice(0, 300)}`);
 }

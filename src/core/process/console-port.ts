@@ -25,7 +25,7 @@ export interface Console {
   /** A patch of the file that would hold an entry. */
   draft(inForce: InForce, wish: DraftWish): Promise<FileDraft>;
   /** Events of a test, as their text. Undefined: there were too many. */
-  test(ask: AskParts, question: Omit<TestQuestion, 'id'>): AsyncIterable<string> | undefined;
+  test(ask: AskParts, question: Omit<TestQuestion, 'id'>, onLeave: OnLeave): AsyncIterable<string> | undefined;
   /** The reply to a request in the name of a key. Undefined: too many are under way. */
   play(ask: AskParts, question: object, onLeave: OnLeave): Promise<PlayedReply | undefined>;
   /** The settings in force as they were written. */
@@ -80,6 +80,9 @@ export interface WrittenSettings {
 }
 
 export interface StreamOptions {
+  /** Who reads it: callers share the places. */
+  readonly caller: string;
+  readonly onLeave: OnLeave;
   /** Which requests. Undefined: none. */
   readonly query: Omit<RecordQuery, 'limit'> | undefined;
   /** The place after which the stream resumes. Undefined: it begins now. */

@@ -140,7 +140,7 @@ const bounded = (ms: number | undefined): number | undefined =>
 /** Shorter ones are the dummy keys of local servers (`none`, `test`, `EMPTY`), which are words of ordinary messages. */
 const SHORTEST_SECRET = 8;
 
-function withoutSecrets(message: string, secrets: readonly string[]): string {
+export function withoutSecrets(message: string, secrets: readonly string[]): string {
   return secrets.reduce(
     (text, secret) => (secret.length < SHORTEST_SECRET ? text : text.replaceAll(secret, '[secret]')),
     message,

@@ -72,8 +72,13 @@ const blocked = (): ApiProblem =>
 const unauthorized = (detail: string): ApiProblem =>
   new ApiProblem('unauthorized', detail, { headers: { 'www-authenticate': 'Bearer' } });
 
+/** Proxies write them: the person behind one is anywhere. */
+const OF_PROXIES = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via'];
+
 /** Without a token only connections to a loopback address are allowed, whatever address the settings resolved to. */
-function withoutToken({ socket }: Caller, { token, role, content }: ServerSettings['admin']): AdminIdentity {
+function withoutToken({ socket, headers }: Caller, { token, role, content }: ServerSettings['admin']): AdminIdentity {
+  if (OF_PROXIES.some((name) => headers[name] !== undefined))
+    throw unauthorized('A proxy has sent this: send a token as `Authorization: Bearer`.');
   if (token || !isLoopback(socket.localAddress ?? '') || !isLoopback(socket.remoteAddress ?? ''))
     throw unauthorized('Send a token as `Authorization: Bearer`.');
   return identityOf('loopback', role, socket.remoteAddress, { content });

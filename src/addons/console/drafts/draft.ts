@@ -4,6 +4,7 @@ import type { InForce } from '../../../core/process/reload.ts';
 import { loadSettings } from '../../../core/settings/read/load.ts';
 import { sentFiles, withStoredObjects, type FileRead } from '../../../core/settings/source/files.ts';
 import { join, relative, resolve } from 'node:path';
+import { maskSecrets } from '../settings/mask-secrets.ts';
 
 const CONTEXT_LINES = 3;
 const MAX_DIAGNOSTICS = 50;
@@ -43,7 +44,7 @@ export async function draftOf(folder: string, { files, settings }: InForce, wish
   return {
     folder: resolve(folder),
     file: name,
-    patch: patchOf(name, before, { kept, at, lines, hidden: loaded.secrets() }),
+    patch: patchOf(name, before, { kept, at, lines, hidden: maskSecrets(before, loaded.secrets()).masked }),
     diagnostics: ofPatch.slice(0, MAX_DIAGNOSTICS).map((one) => ({ ...one, file: name })),
   };
 }
@@ -89,14 +90,14 @@ interface Change {
   readonly kept: readonly string[];
   readonly at: number;
   readonly lines: readonly string[];
-  readonly hidden: readonly string[];
+  /** Lines with a secret, or with a part or the digest of one. */
+  readonly hidden: readonly { readonly line: number }[];
 }
 
 /** A unified diff that only adds lines. A context with a secret is left out: `git apply --unidiff-zero` takes it then. */
 function patchOf(name: string, before: string, { kept, at, lines, hidden }: Change): string {
   const context = (from: number, to: number): readonly string[] => {
-    const own = kept.slice(Math.max(0, from), to);
-    return own.some((line) => hidden.some((secret) => secret.length >= 4 && line.includes(secret))) ? [] : own;
+    return hidden.some(({ line }) => line > from && line <= to) ? [] : kept.slice(Math.max(0, from), to);
   };
   const [above, below] = [context(at - CONTEXT_LINES, at), context(at, at + CONTEXT_LINES)];
   const start = above.length > 0 || below.length > 0 ? at - above.length + 1 : at;

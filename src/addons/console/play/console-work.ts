@@ -21,7 +21,7 @@ export class ConsoleWork {
   }
 
   /** Undefined: there were too many within a minute. */
-  test(ask: AskParts, question: Omit<TestQuestion, 'id'>): AsyncIterable<string> | undefined {
+  test(ask: AskParts, question: Omit<TestQuestion, 'id'>, onLeave: OnLeave): AsyncIterable<string> | undefined {
     const now = this.#clock.now();
     this.#tests = this.#tests.filter((at) => now - at < MINUTE_MS);
     const id = uuidv7(this.#clock.wall());
@@ -29,7 +29,8 @@ export class ConsoleWork {
     if (!opened) return undefined;
     this.#tests = [...this.#tests, now];
     this.#begin(ask, 'console.test', { ...question, id });
-    return testEvents(opened);
+    // A caller who leaves before the first event reads none.
+    return testEvents(opened, onLeave(opened.close));
   }
 
   /** Undefined: too many are under way. */
@@ -39,11 +40,15 @@ export class ConsoleWork {
     if (!opened) return undefined;
     this.#begin(ask, 'console.play', { ...question, id });
     const stop = (): void => void ask('console.stop', id, 'all').catch(() => {});
+    let left = false;
     // A model may think for a minute before its reply begins.
-    const stay = onLeave(stop);
+    const stay = onLeave(() => {
+      left = true;
+      stop();
+    });
     const { head, failed = 'the request has no reply' } = await opened.next();
     stay();
-    if (head) return { ...head, pieces: replyPieces(opened, stop) };
+    if (head && !left) return { ...head, pieces: replyPieces(opened, stop) };
     opened.close();
     throw new Error(failed);
   }
@@ -60,7 +65,7 @@ export class ConsoleWork {
 
 const bytesOf = ({ bytes = '' }: Piece): Buffer => Buffer.from(bytes, 'base64');
 
-async function* testEvents(opened: Opened): AsyncIterable<string> {
+async function* testEvents(opened: Opened, stay: () => void): AsyncIterable<string> {
   let passed = true;
   try {
     for (;;) {
@@ -75,6 +80,7 @@ async function* testEvents(opened: Opened): AsyncIterable<string> {
     }
     yield `event: done\ndata: ${JSON.stringify({ ok: passed })}\n\n`;
   } finally {
+    stay();
     opened.close();
   }
 }

@@ -5,7 +5,7 @@ import type { CatalogEntry } from '../../../../schemas/types.generated.ts';
 import type { RecordedFiles } from '../../../core/settings/source/recorded-files.ts';
 import { sentFiles, type FileRead } from '../../../core/settings/source/files.ts';
 import { loadSettings, type Settings } from '../../../core/settings/read/load.ts';
-import { foreignAddress } from '../../../core/settings/read/stored-catalog.ts';
+import { foreignAddress, machineFileOf } from '../../../core/settings/read/stored-catalog.ts';
 import { storedProviders } from '../../../core/settings/source/stored-objects.ts';
 import type { Environment } from '../../../core/settings/values/references.ts';
 
@@ -34,7 +34,7 @@ export async function withEntry(entry: Readonly<Record<string, unknown>>, setup:
   const shared = sharedCredentials(entry, files.contents.files.get(path));
   const stored = new Set(storedProviders(settings.stored).map(({ id }) => id));
   const ofFile = settings.catalog.providers.filter(({ slug }) => !stored.has(slug));
-  const elsewhere = shared && foreignAddress(entry, { providers: ofFile });
+  const elsewhere = foreignAddress(entry, { providers: ofFile }) ?? machineFileOf(entry);
   if (elsewhere !== undefined) return { problem: elsewhere };
   const text = stringify({ ...(shared && { credentials: shared }), providers: [{ ...entry, slug: SLUG }] });
   const source = sentFiles(() => ({

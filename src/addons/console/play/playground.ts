@@ -23,7 +23,8 @@ const OF_THE_WIRE: ReadonlySet<string> = new Set([
 export class Playground {
   readonly #server: () => Server | undefined;
   readonly #tell: (piece: Piece) => void;
-  readonly #running = new Map<string, ClientRequest>();
+  /** Undefined: it has no connection yet. */
+  readonly #running = new Map<string, ClientRequest | undefined>();
 
   constructor(server: () => Server | undefined, tell: (piece: Piece) => void) {
     this.#server = server;
@@ -34,11 +35,14 @@ export class Playground {
   async run({ id, as, method, path, headers, body }: PlayQuestion): Promise<void> {
     const key = lendKey(as);
     const server = this.#server();
+    this.#running.set(id, undefined);
     try {
       if (!key || !server) throw new Error('too many requests of the playground are under way');
       const own = { ...headers, 'x-request-id': `playground-${id}`, authorization: `Bearer ${key.secret}` };
       const call = await callLocally(server, { method, path, headers: own, body });
-      this.#running.set(id, call);
+      // Its reader has left.
+      if (!this.#running.has(id)) call.destroy();
+      else this.#running.set(id, call);
       const reply = await replyOf(call);
       const shown = Object.entries(reply.headers).flatMap(([name, value]) =>
         OF_THE_WIRE.has(name) || value === undefined ? [] : [[name, [value].flat().join(', ')]],
@@ -59,6 +63,8 @@ export class Playground {
 
   /** The gateway ends the call of the upstream, as for any client that leaves. */
   stop(id: string): void {
-    this.#running.get(id)?.destroy();
+    const call = this.#running.get(id);
+    if (call) call.destroy();
+    else this.#running.delete(id);
   }
 }

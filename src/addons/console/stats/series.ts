@@ -2,7 +2,7 @@ import type { StatsQuery, StatsSeries } from '../../../core/process/console-port
 import { addCell, emptyCell, percentile, valueOf, type Cell } from './cells.ts';
 
 /** Cells by the text of their dimensions. */
-export type CellStep = ReadonlyMap<string, Cell>;
+type CellStep = ReadonlyMap<string, Cell>;
 
 /** Values of one step beyond this number count together. */
 export const MAX_CELLS = 200;
@@ -59,45 +59,85 @@ export class StatsLevel {
   }
 }
 
-/** The series of a query, those with the most requests first, and the sum of the rest. */
-export function seriesOf(
-  steps: readonly (CellStep | undefined)[],
-  { by, filters }: Pick<StatsQuery, 'by' | 'filters'>,
-): { readonly series: readonly StatsSeries[]; readonly other: StatsSeries | null } {
-  const names = new Map<string, number>();
-  const fitting = steps.map((step) => [...(step?.values() ?? [])].filter((cell) => fits(cell, filters)));
-  const nameOf = (cell: Cell): string => (by === undefined ? '' : valueOf(cell, by));
-  for (const cell of fitting.flat()) names.set(nameOf(cell), (names.get(nameOf(cell)) ?? 0) + cell.requests);
-  const ranked = [...names].sort(([, one], [, other]) => other - one).map(([name]) => name);
-  const [shown, rest] = [ranked.slice(0, MAX_SERIES), new Set(ranked.slice(MAX_SERIES))];
-  const series = shown.map((name) => sumsOf(name, fitting, (cell) => nameOf(cell) === name));
-  return { series, other: rest.size > 0 ? sumsOf('other', fitting, (cell) => rest.has(nameOf(cell))) : null };
+type Sum = Cell & { errors: number; rescued: number };
+
+const emptySum = (): Sum => ({ ...emptyCell([]), errors: 0, rescued: 0 });
+
+/** The sums of a query by step and name, made as cells come: those of weeks are too many to hold. */
+export class SeriesSums {
+  readonly #query: Pick<StatsQuery, 'by' | 'filters'>;
+  readonly #steps: readonly Map<string, Sum>[];
+
+  constructor(points: number, query: Pick<StatsQuery, 'by' | 'filters'>) {
+    this.#query = query;
+    this.#steps = Array.from({ length: points }, () => new Map<string, Sum>());
+  }
+
+  add(point: number, cells: Iterable<Cell>): void {
+    const { by, filters } = this.#query;
+    const step = this.#steps[point];
+    if (!step) return;
+    for (const cell of cells) {
+      if (!filters.every(([dimension, wanted]) => wanted.includes(valueOf(cell, dimension)))) continue;
+      const sum = sumIn(step, by === undefined ? '' : valueOf(cell, by));
+      addCell(sum, cell);
+      const state = valueOf(cell, 'state');
+      if (state === 'failed') sum.errors += cell.requests;
+      if (state === 'rescued') sum.rescued += cell.requests;
+    }
+  }
+
+  /** Those with the most requests first, and the sum of the rest. */
+  series(): { readonly series: readonly StatsSeries[]; readonly other: StatsSeries | null } {
+    const names = new Map<string, number>();
+    for (const step of this.#steps)
+      for (const [name, { requests }] of step) names.set(name, (names.get(name) ?? 0) + requests);
+    const ranked = [...names].sort(([, one], [, other]) => other - one).map(([name]) => name);
+    const [shown, rest] = [ranked.slice(0, MAX_SERIES), ranked.slice(MAX_SERIES)];
+    const series = shown.map((name) =>
+      seriesOf(
+        name,
+        this.#steps.map((step) => step.get(name) ?? emptySum()),
+      ),
+    );
+    return { series, other: rest.length > 0 ? seriesOf('other', this.#restOf(new Set(rest))) : null };
+  }
+
+  #restOf(names: ReadonlySet<string>): readonly Sum[] {
+    return this.#steps.map((step) => {
+      const all = emptySum();
+      for (const [name, sum] of step) {
+        if (!names.has(name)) continue;
+        addCell(all, sum);
+        all.errors += sum.errors;
+        all.rescued += sum.rescued;
+      }
+      return all;
+    });
+  }
 }
 
-const fits = (cell: Cell, filters: StatsQuery['filters']): boolean =>
-  filters.every(([dimension, wanted]) => wanted.includes(valueOf(cell, dimension)));
-
-function sumsOf(name: string, steps: readonly (readonly Cell[])[], isOf: (cell: Cell) => boolean): StatsSeries {
-  const sums = steps.map((cells) => {
-    const own = cells.filter(isOf);
-    const sum = emptyCell([]);
-    for (const cell of own) addCell(sum, cell);
-    const inState = (state: string): number =>
-      own.reduce((total, cell) => total + (valueOf(cell, 'state') === state ? cell.requests : 0), 0);
-    return { ...sum, errors: inState('failed'), rescued: inState('rescued') };
-  });
-  return {
-    name,
-    requests: sums.map(({ requests }) => requests),
-    errors: sums.map(({ errors }) => errors),
-    rescued: sums.map(({ rescued }) => rescued),
-    cached: sums.map(({ cached }) => cached),
-    tokens_in: sums.map(({ tokensIn }) => tokensIn),
-    tokens_out: sums.map(({ tokensOut }) => tokensOut),
-    nano: sums.map(({ nano }) => nano),
-    unpriced: sums.map(({ unpriced }) => unpriced),
-    p50_ms: sums.map(({ ms }) => percentile(ms, 0.5)),
-    p95_ms: sums.map(({ ms }) => percentile(ms, 0.95)),
-    first_p95_ms: sums.map(({ first }) => percentile(first, 0.95)),
-  };
+/** The sum of this name, or of all that are too many. */
+function sumIn(step: Map<string, Sum>, name: string): Sum {
+  const known = step.get(name);
+  if (known) return known;
+  if (step.size >= MAX_CELLS && name !== 'other') return sumIn(step, 'other');
+  const sum = emptySum();
+  step.set(name, sum);
+  return sum;
 }
+
+const seriesOf = (name: string, sums: readonly Sum[]): StatsSeries => ({
+  name,
+  requests: sums.map(({ requests }) => requests),
+  errors: sums.map(({ errors }) => errors),
+  rescued: sums.map(({ rescued }) => rescued),
+  cached: sums.map(({ cached }) => cached),
+  tokens_in: sums.map(({ tokensIn }) => tokensIn),
+  tokens_out: sums.map(({ tokensOut }) => tokensOut),
+  nano: sums.map(({ nano }) => nano),
+  unpriced: sums.map(({ unpriced }) => unpriced),
+  p50_ms: sums.map(({ ms }) => percentile(ms, 0.5)),
+  p95_ms: sums.map(({ ms }) => percentile(ms, 0.95)),
+  first_p95_ms: sums.map(({ first }) => percentile(first, 0.95)),
+});

@@ -1,8 +1,8 @@
 import { appendFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { addCell, type Cell } from './cells.ts';
-import { cellIn, type CellStep } from './series.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Cell } from './cells.ts';
 
 const DAY_MS = 86_400_000;
 const KEPT_DAYS = 35;
@@ -17,6 +17,7 @@ export class StatsFiles {
   readonly #run: string;
   readonly #log: Pick<Logger, 'error'>;
   #work: Promise<void> = Promise.resolve();
+  #reading: Promise<void> = Promise.resolve();
   #failed = false;
 
   /** @param run of the process: its lines are its own */
@@ -49,21 +50,35 @@ export class StatsFiles {
       if (/^\d{4}-\d\d-\d\d\.jsonl$/.test(name) && name < oldest) await rm(join(this.#folder, name));
   }
 
-  /** The steps from `from` until `to`, by their start, without those of this run that it has in memory. A line that cannot be read was cut by the end of its process. */
-  async read(from: number, to: number, isInMemory: (at: number) => boolean): Promise<ReadonlyMap<number, CellStep>> {
+  /**
+   * Tells the steps from `from` until `to`, each by its start, without those of this run that it has in memory. One reader at a time, and a
+   * line at a time: a month of a busy gateway is 280 MB, and requests are served meanwhile. A line that cannot be read was cut by the end of
+   * its process.
+   */
+  async read(
+    { from, to }: { readonly from: number; readonly to: number },
+    isInMemory: (at: number) => boolean,
+    take: (at: number, cells: readonly Cell[]) => void,
+  ): Promise<void> {
+    const before = this.#reading;
+    const reading = before.then(() =>
+      this.#read(from, to, (at, cells, run) => {
+        if (at >= from && at < to && (run !== this.#run || !isInMemory(at))) take(at, cells);
+      }),
+    );
+    this.#reading = reading.catch(() => {});
+    return reading;
+  }
+
+  async #read(from: number, to: number, take: (...line: Line) => void): Promise<void> {
     await this.#work;
-    const steps = new Map<number, Map<string, Cell>>();
     for (let day = Math.floor(from / DAY_MS) * DAY_MS; day < to; day += DAY_MS)
       for (const line of (await readFile(join(this.#folder, nameOf(day)), 'utf8').catch(() => '')).split('\n')) {
         const read = parse(line);
         if (!read) continue;
-        const [at, cells, run] = read;
-        if (at < from || at >= to || (run === this.#run && isInMemory(at))) continue;
-        const own = steps.get(at) ?? new Map<string, Cell>();
-        steps.set(at, own);
-        for (const cell of cells) addCell(cellIn(own, cell.dims), cell);
+        take(...read);
+        await turn();
       }
-    return steps;
   }
 
   async close(): Promise<void> {
@@ -77,10 +92,12 @@ export class StatsFiles {
   }
 }
 
-function parse(line: string): readonly [at: number, cells: readonly Cell[], run: string] | undefined {
+type Line = readonly [at: number, cells: readonly Cell[], run: string];
+
+function parse(line: string): Line | undefined {
   try {
     // The gateway's own file.
-    return JSON.parse(line) as ReturnType<typeof parse>;
+    return JSON.parse(line) as Line;
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -47,6 +47,24 @@ describe('a level of steps', () => {
 });
 
 describe('statistics', () => {
+  it('are read from files a line at a time, so that requests are served meanwhile', async () => {
+    const [path, clock] = [folder(), createFakeClock()];
+    const day = Math.floor(clock.wall() / 86_400_000) * 86_400_000;
+    const lines = Array.from({ length: 50 }, (_, index) => JSON.stringify([day + index * 300_000, [cell('a')], 'old']));
+    writeFileSync(join(path, `${new Date(day).toISOString().slice(0, 10)}.jsonl`), lines.join('\n'));
+    let [turns, reading] = [0, true];
+    const count = (): void => {
+      turns += 1;
+      if (reading) setImmediate(count);
+    };
+    setImmediate(count);
+    const query = { from: day, to: day + 86_400_000, stepSeconds: 300, by: undefined, filters: [] };
+    const { series } = await new Stats(clock, new StatsFiles(path, 'new', LOG)).read(query);
+    reading = false;
+    expect(series[0]?.requests.reduce((a, b) => a + b, 0)).toBe(50);
+    expect(turns).toBeGreaterThan(40);
+  });
+
   it('are sums of all processes, and outlive one of them in steps of five minutes', async () => {
     const clock = createFakeClock();
     const path = folder();

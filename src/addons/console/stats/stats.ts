@@ -6,9 +6,9 @@ import {
 } from '../../../core/process/console-port.ts';
 import type { RequestRecord } from '../../../core/record/record.ts';
 import type { Clock } from '../../../plugin/index.ts';
-import { addCell, count, dimensionsOf, type Cell } from './cells.ts';
+import { count, dimensionsOf, type Cell } from './cells.ts';
 import type { StatsFiles } from './stats-files.ts';
-import { cellIn, StatsLevel, seriesOf, type CellStep } from './series.ts';
+import { cellIn, SeriesSums, StatsLevel } from './series.ts';
 
 const HOUR_S = 3600;
 const FINE_S = 10;
@@ -88,44 +88,46 @@ export class Stats {
     const lengths = stepSeconds === undefined ? STATS_STEPS.filter((one) => isFine(one, to - from)) : [stepSeconds];
     let found: Found | undefined;
     for (const seconds of lengths) {
-      const other = await this.#stepsOf(from, to, seconds);
+      const other = await this.#sumsOf(from, to, seconds, query);
       if (!found || other.completeSince < found.completeSince) found = other;
       if (found.completeSince <= from) break;
     }
-    const { steps = [], ...rest } = found ?? { stepSeconds: FINE_S, since: from, completeSince: this.#since };
-    return { ...rest, points: steps.length, ...seriesOf(steps, query) };
+    const { sums = new SeriesSums(0, query), ...rest } = found ?? {
+      stepSeconds: FINE_S,
+      since: from,
+      points: 0,
+      completeSince: this.#since,
+    };
+    return { ...rest, ...sums.series() };
   }
 
-  async #stepsOf(from: number, to: number, stepSeconds: number): Promise<Found> {
+  async #sumsOf(from: number, to: number, stepSeconds: number, query: Summed): Promise<Found> {
     const level = [this.#coarse, this.#minutes, this.#fine].find(({ seconds }) => stepSeconds % seconds === 0)!;
     const [ms, ownMs] = [stepSeconds * 1000, level.seconds * 1000];
     const since = Math.floor(from / ms) * ms;
     const points = Math.min(MAX_STATS_POINTS, Math.max(1, Math.ceil((to - since) / ms)));
+    const sums = new SeriesSums(points, query);
+    const add = (at: number, cells: Iterable<Cell>): void => sums.add(Math.floor((at - since) / ms), cells);
+    for (let at = since; at < since + points * ms; at += ownMs) add(at, level.get(at / ownMs)?.values() ?? []);
+    let completeSince = Math.max(this.#since, level.completeSince);
     const files = level === this.#coarse ? this.#files : undefined;
-    const kept = await files?.read(since, since + points * ms, (at) => level.get(at / ownMs) !== undefined);
-    const steps = Array.from({ length: points }, (_, index) => {
-      const start = since + index * ms;
-      const own = Array.from({ length: ms / ownMs }, (__, at) => start + at * ownMs);
-      return own
-        .flatMap((at) => [level.get(at / ownMs), kept?.get(at)])
-        .reduce<CellStep | undefined>((sum, one) => joined(sum, one), undefined);
-    });
-    const inMemory = Math.max(this.#since, level.completeSince);
-    // Files have what memory has not, of the step in which the process began among it.
-    const before = [...(kept?.keys() ?? [])].filter((at) => at < inMemory);
-    return { stepSeconds, since, steps, completeSince: Math.min(inMemory, ...before) };
+    await files?.read(
+      { from: since, to: since + points * ms },
+      (at) => level.get(at / ownMs) !== undefined,
+      (at, cells) => {
+        add(at, cells);
+        // Files have what memory has not, of the step in which the process began among it.
+        completeSince = Math.min(completeSince, at);
+      },
+    );
+    return { stepSeconds, since, points, sums, completeSince };
   }
 }
 
-interface Found extends Pick<StatsAnswer, 'stepSeconds' | 'since' | 'completeSince'> {
-  readonly steps: readonly (CellStep | undefined)[];
+type Summed = Pick<StatsQuery, 'by' | 'filters'>;
+
+interface Found extends Pick<StatsAnswer, 'stepSeconds' | 'since' | 'points' | 'completeSince'> {
+  readonly sums: SeriesSums;
 }
 
 const isFine = (seconds: number, ms: number): boolean => ms / 1000 / seconds <= MAX_STATS_POINTS;
-
-function joined(one: CellStep | undefined, other: CellStep | undefined): CellStep | undefined {
-  if (!one || !other) return one ?? other;
-  const sum = new Map<string, Cell>();
-  for (const cell of [...one.values(), ...other.values()]) addCell(cellIn(sum, cell.dims), cell);
-  return sum;
-}

@@ -17,20 +17,39 @@ const MAX_SEEN = 5_000;
 export class RequestStreams {
   readonly #clock: Clock;
   readonly #ended: () => boolean;
-  #open = 0;
+  /** The oldest first. */
+  readonly #open = new Set<Place>();
 
   constructor(clock: Clock, ended: () => boolean) {
     this.#clock = clock;
     this.#ended = ended;
   }
 
-  /** Undefined: too many are open. */
+  /** Undefined: too many are open. The stream takes its place when it is read: a caller who has left before reads none. */
   open(records: RecordSource, options: StreamOptions): AsyncIterable<string> | undefined {
-    if (this.#open >= MAX_STREAMS) return undefined;
-    this.#open += 1;
-    const free = (): void => void (this.#open -= 1);
-    return eventsOf({ records, options, clock: this.#clock, ended: this.#ended, free });
+    const place: Place = { caller: options.caller };
+    if (this.#open.size >= MAX_STREAMS && !this.#crowded(place)) return undefined;
+    const take = (): boolean => {
+      const other = this.#open.size < MAX_STREAMS ? undefined : this.#crowded(place);
+      if (other) this.#open.delete(other);
+      if (this.#open.size < MAX_STREAMS) this.#open.add(place);
+      return this.#open.has(place);
+    };
+    const ended = (): boolean => this.#ended() || !this.#open.has(place);
+    return eventsOf({ records, options, clock: this.#clock, ended, take, free: () => void this.#open.delete(place) });
   }
+
+  /** The oldest stream of the caller with the most, if this one has fewer: nobody keeps the others out. */
+  #crowded({ caller }: Place): Place | undefined {
+    const counts = new Map<string, number>();
+    for (const place of this.#open) counts.set(place.caller, (counts.get(place.caller) ?? 0) + 1);
+    const [name, most] = [...counts].reduce((one, other) => (other[1] > one[1] ? other : one), ['', 0]);
+    return most > (counts.get(caller) ?? 0) + 1 ? [...this.#open].find((one) => one.caller === name) : undefined;
+  }
+}
+
+interface Place {
+  readonly caller: string;
 }
 
 interface Streaming {
@@ -38,10 +57,15 @@ interface Streaming {
   readonly options: StreamOptions;
   readonly clock: Clock;
   readonly ended: () => boolean;
+  /** False: others were faster. */
+  readonly take: () => boolean;
   readonly free: () => void;
 }
 
-async function* eventsOf({ records, options, clock, ended, free }: Streaming): AsyncIterable<string> {
+async function* eventsOf({ records, options, clock, ended, take, free }: Streaming): AsyncIterable<string> {
+  if (!take()) return;
+  // A caller who leaves frees the place at once, not with the next event.
+  const stay = options.onLeave(free);
   const { lastId, news, isAllowed } = options;
   const lines = options.query && new NewLines(records, options.query, clock, lastId);
   let shown = '';
@@ -64,6 +88,7 @@ async function* eventsOf({ records, options, clock, ended, free }: Streaming): A
       await clock.sleep(LOOK_MS);
     }
   } finally {
+    stay();
     free();
   }
 }

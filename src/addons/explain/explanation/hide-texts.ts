@@ -1,5 +1,6 @@
 import { isObject } from '../../../formats/json/object.ts';
-import type { Explanation } from './explanation.ts';
+import { isTextField } from '../../../core/settings/query/compared.ts';
+import type { Explanation, TestExplanation } from './explanation.ts';
 
 /** Fields of bodies whose values are words of the APIs, or names that the settings know. All other texts are content. */
 const SHOWN: ReadonlySet<string> = new Set([
@@ -50,9 +51,10 @@ function hideJson(text: string | undefined, path: string): string | undefined {
   }
 }
 
-const withFound = <Of extends { readonly found?: unknown; readonly inner?: readonly Of[] }>(test: Of): Of => ({
+const withFound = (test: TestExplanation): TestExplanation => ({
   ...test,
-  ...(typeof test.found === 'string' && test.found.length > LONGEST_FOUND && { found: hidden(test.found) }),
+  ...(typeof test.found === 'string' &&
+    (test.found.length > LONGEST_FOUND || isTextField(test.field)) && { found: hidden(test.found) }),
   ...(test.inner && { inner: test.inner.map(withFound) }),
 });
 

@@ -8,6 +8,9 @@ const MAX_TESTS = 16;
 const TEXTS =
   /^params\.(?:messages|input|contents|prompt|system|instructions|systemInstruction|system_instruction|texts?|query|documents)(?:\.|$)/;
 
+/** Whether the field of a condition, such as `params.messages.0.content`, is a text of people. */
+export const isTextField = (name: string): boolean => TEXTS.test(name);
+
 const FIELDS: QueryShape<readonly Field[]> = {
   level: (parts) => parts.flat(),
   list: (_, queries) => queries.flat(),
@@ -20,7 +23,7 @@ const FIELDS: QueryShape<readonly Field[]> = {
 export function comparedBy(queries: readonly Query[]): (request: ConditionInput) => readonly ComparedValue[] {
   const all = queries.flatMap((query) => readQuery(query, unchecked(), FIELDS));
   const fields = [...new Map(all.map((field) => [field.name, field])).values()]
-    .filter(({ name }) => !TEXTS.test(name))
+    .filter(({ name }) => !isTextField(name))
     .slice(0, MAX_TESTS);
   return (request) => fields.map(({ name, read }) => ({ field: name, found: shown(read(request)) }));
 }

@@ -47,21 +47,36 @@ async function readEntry(
   const files = { read: async () => ({ text }), list: async () => ({ names: [], folders: [] }) };
   const how = unread.length > 0 ? { fakeMissing: true } : { lookup: SEALED_TEXT };
   const read = await readSettingsFile(found, { env: {}, files, schemas, ...how });
-  const why = problem ?? (shared && foreignAddress(doc, catalog));
+  const why = problem ?? foreignAddress(doc, catalog) ?? machineFileOf({ ...doc, ...fields });
   const unusable = why === undefined ? [] : [aboutFile(found.path, `the entry cannot be used: ${why}`)];
   const diagnostics = [...unusable, ...read.diagnostics].map((one) => ({ ...one, severity: 'warning' as const }));
   // The text is no file.
   return { ...read, diagnostics, paths: [], fakedNames: [], ...(why !== undefined && { value: undefined }) };
 }
 
-/** An admin may write where an entry calls: shared credentials go to the vendor, or where an entry of the file calls. */
+/** An admin may write where an entry calls: credentials of the machine and shared ones go to the vendor, or where an entry of the file calls. */
 export function foreignAddress(
-  { provider, base_url: url }: StoredProvider['value']['doc'],
-  file: Pick<CatalogFile, 'providers'>,
+  { provider, credentials, base_url: url }: StoredProvider['value']['doc'],
+  file: Pick<CatalogFile, 'providers'> | undefined,
 ): string | undefined {
-  if (url === undefined || file.providers.some((one) => one.provider === provider && one.base_url === url))
-    return undefined;
+  if (credentials === undefined || url === undefined) return undefined;
+  if (file?.providers.some((one) => one.provider === provider && one.base_url === url)) return undefined;
   return 'it names shared credentials, and `base_url` is that of no entry of catalog.yaml of this provider';
+}
+
+/** Workload identity federation reads a file: the one that its JSON names, which may be any of the machine. */
+export function machineFileOf({ credentials_json: json }: StoredProvider['value']['doc']): string | undefined {
+  if (typeof json !== 'string' || !/"credential_source"/.test(normalized(json))) return undefined;
+  return 'its `credentials_json` names a file of the machine: write the entry into catalog.yaml';
+}
+
+/** A name may be written with escapes. */
+function normalized(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json));
+  } catch {
+    return '';
+  }
 }
 
 function inClear(this: Readonly<Record<string, unknown>>, key: string, shown: unknown): unknown {

@@ -21,6 +21,7 @@ export const draftProvider: Handler = async (call) => {
   const { id, spec } = call.body as DraftBody;
   if (call.settings.catalog.providers.some(({ slug }) => slug === id))
     throw new ApiProblem('exists', `The entry "${id}" exists.`);
+  if (Object.hasOwn(spec, 'slug')) throw invalidBody([{ pointer: '/spec/slug', message: 'the id is the slug' }]);
   checkNoSecrets(spec);
   const draft = await draftOf(call, { list: 'providers', entry: { slug: id, ...spec } });
   const names = [...JSON.stringify(spec).matchAll(REFERENCE)].map(([, name = '']) => name);

@@ -25,6 +25,8 @@ export const getStream: Handler = async (call) => {
   };
   const boot = ['boot', { boot_id: own.boot.id }] as const;
   const pieces = own.stream(records, {
+    caller: call.identity.actor.id,
+    onLeave: call.onLeave,
     query: topics.includes('requests') ? recordQuery(query, clock.wall()) : undefined,
     lastId: lastIdOf(call),
     news: () => (topics.includes('settings') ? [boot, ['settings', settings()]] : [boot]),

@@ -2,6 +2,8 @@ import type { Handler } from '../call.ts';
 import { ApiProblem } from '../problems.ts';
 import { includesRole } from '../roles.ts';
 import { invalidBody } from '../schemas.ts';
+import { continuesEarlier } from './earlier-texts.ts';
+import { auditRead } from './requests.ts';
 import { answerWith } from './object-answers.ts';
 import { consoleOf } from './session.ts';
 
@@ -21,7 +23,7 @@ export const testProvider: Handler = (call) => {
     throw new ApiProblem('forbidden', 'A test of an entry that is not saved needs the role admin.');
   if (slug !== undefined && !call.settings.catalog.providers.some((one) => one.slug === slug))
     throw new ApiProblem('not_found', 'There is no entry of the catalog with this slug.');
-  const pieces = consoleOf(call).test(call.sources.ask, { slug, entry, model, call: sends });
+  const pieces = consoleOf(call).test(call.sources.ask, { slug, entry, model, call: sends }, call.onLeave);
   if (!pieces) throw new ApiProblem('too_many_tests', 'There were 5 tests within a minute.');
   return { stream: { type: 'text/event-stream; charset=utf-8', pieces } };
 };
@@ -38,8 +40,19 @@ interface PlayBody {
 const NOT_SENT =
   /^(?:authorization|.*api-key|cookie|host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|x-request-id)$/;
 
+/** Kept responses and files of a key are texts of its requests. */
+const readsTexts = ({ method, path = '' }: PlayBody, text = ''): boolean =>
+  (method === 'GET' && (!/^\/v1\/models(?:[/?]|$)/.test(path) || /\.\.|%2e/i.test(path))) || continuesEarlier(text);
+
 export const sendAsKey: Handler = async (call) => {
   const { as, method = 'POST', path = '/v1/chat/completions', headers = {}, body } = call.body as PlayBody;
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const isRead = readsTexts({ as, method, path }, text);
+  if (isRead && !call.identity.content)
+    throw new ApiProblem(
+      'forbidden',
+      'Texts of earlier requests of a key take the right `content`: of `admin.content`, or of a token.',
+    );
   const key = await answerWith(call.objects.get('keys', as), call);
   const { state } = key.body as { readonly state: string };
   if (state !== 'active') throw new ApiProblem('key_inactive', `The key "${as}" is ${state}.`);
@@ -55,8 +68,9 @@ export const sendAsKey: Handler = async (call) => {
     method,
     path,
     headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...sent },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: text,
   };
+  if (isRead) await auditRead({ ...call, id: path });
   const played = await consoleOf(call).play(call.sources.ask, question, call.onLeave);
   if (!played) throw new ApiProblem('busy', 'Too many requests of the playground are under way.');
   const { status, headers: own, pieces } = played;

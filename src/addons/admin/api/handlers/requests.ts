@@ -13,6 +13,7 @@ import { readCursor, toCursor } from '../pages.ts';
 import type { CallQuery } from '../parameters.ts';
 import { ApiProblem } from '../problems.ts';
 import { invalidBody } from '../schemas.ts';
+import { comparesTexts, continuesEarlier } from './earlier-texts.ts';
 
 export const listRequests: Handler = async ({ records, query, clock, console }) => {
   const asked = recordQuery(query, clock.wall());
@@ -86,9 +87,13 @@ function readPlace(text: string): RecordPlace {
 
 export const explainRequest: Handler = async (call) => {
   const question = questionOf(call);
+  const { of, body, key = '', settings = {} } = question;
+  if (of !== undefined && !call.identity.content && Object.values(settings).some(comparesTexts))
+    throw new ApiProblem('forbidden', 'A condition on texts of a kept request takes the right `content`.');
   const outcome = await call.explains!.explain(question);
+  if (of !== undefined) return shownToReader(outcome, { ...call, id: of });
   // The texts of any other question are those of its caller.
-  return question.of === undefined ? shown(outcome, call) : shownToReader(outcome, { ...call, id: question.of });
+  return continuesEarlier(body) ? shownToReader(outcome, { ...call, id: `requests of ${key}` }) : shown(outcome, call);
 };
 
 /** Throws `invalid_json` for a body that is no object, else `invalid_body`. */
@@ -133,7 +138,7 @@ async function shownToReader(outcome: ExplainOutcome, call: Call): Promise<CallA
 }
 
 /** The audit has each read of the texts of a request. Rejects with `StateFailure` while the store does not answer. */
-async function auditRead(call: Call): Promise<void> {
+export async function auditRead(call: Pick<Call, 'id' | 'query' | 'identity' | 'readObjects'>): Promise<void> {
   const objects = await call.readObjects();
   if (!objects.isStateful) return;
   const reason = call.query.one('reason');
