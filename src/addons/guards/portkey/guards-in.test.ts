@@ -5,9 +5,7 @@ import { guardsIn } from './guards-in.ts';
 
 const inWords = (hooks: readonly unknown[], key = 'input_guardrails') => {
   const problems: string[] = [];
-  const guards = guardsIn({ [key]: hooks } as object, ({ path, message }) =>
-    problems.push(`${path.join('.')}: ${message}`),
-  );
+  const guards = guardsIn({ [key]: hooks }, ({ path, message }) => problems.push(`${path.join('.')}: ${message}`));
   return { guards, problems };
 };
 
