@@ -80,7 +80,7 @@ beforeAll(async () => {
   });
   [viewer, operator] = [await admin.token('viewer'), await admin.token('operator')];
   reader = await admin.token('operator', { content: true });
-}, 60_000);
+});
 afterAll(async () => {
   await admin.close();
   await upstream.close();
@@ -118,31 +118,27 @@ describe('a stream', () => {
       call.end(() => void setTimeout(() => method === 'GET' && call.destroy(), ms));
     });
 
-  it(
-    'takes a place only while it is read, and no caller takes the places of the others',
-    { timeout: 60_000 },
-    async () => {
-      for (let index = 0; index < 25; index += 1) await leave('HEAD', 0);
-      for (let index = 0; index < 40; index += 1) await leave('GET', index % 8);
-      const own: Awaited<ReturnType<typeof open>>[] = [];
-      const more = async (): Promise<boolean> => {
-        const one = await open(viewer);
-        if (one.status === 200) own.push(one);
-        return one.status === 200;
-      };
-      // The end of a connection may take a moment to be noticed.
-      while (own.length < 20) await more();
-      expect(await more()).toBe(false);
-      const other = await open(operator);
-      expect(other.status).toBe(200);
-      await other.find(({ event }) => event === 'boot');
-      for (const one of [...own, other]) one.close();
-    },
-  );
+  it('takes a place only while it is read, and no caller takes the places of the others', async () => {
+    for (let index = 0; index < 25; index += 1) await leave('HEAD', 0);
+    for (let index = 0; index < 40; index += 1) await leave('GET', index % 8);
+    const own: Awaited<ReturnType<typeof open>>[] = [];
+    const more = async (): Promise<boolean> => {
+      const one = await open(viewer);
+      if (one.status === 200) own.push(one);
+      return one.status === 200;
+    };
+    // The end of a connection may take a moment to be noticed.
+    while (own.length < 20) await more();
+    expect(await more()).toBe(false);
+    const other = await open(operator);
+    expect(other.status).toBe(200);
+    await other.find(({ event }) => event === 'boot');
+    for (const one of [...own, other]) one.close();
+  });
 });
 
 describe('without the right to content', () => {
-  it('nobody reads kept responses of a key as the key', { timeout: 30_000 }, async () => {
+  it('nobody reads kept responses of a key as the key', async () => {
     const { id } = (await (await send('/v1/responses', { model: '@openai/gpt-4o', input: PROMPT })).json()) as {
       id: string;
     };
@@ -164,7 +160,7 @@ describe('without the right to content', () => {
     expect([explained.status, explained.text.includes(PROMPT)]).toEqual([200, false]);
   });
 
-  it('no condition of an edited file tells the text of a kept request', { timeout: 30_000 }, async () => {
+  it('no condition of an edited file tells the text of a kept request', async () => {
     const reply = await send('/v1/chat/completions', {
       model: '@openai/gpt-4o',
       messages: [{ role: 'user', content: PROMPT }],
@@ -204,39 +200,33 @@ describe('secrets', () => {
     expect((await ask('POST', '/providers:draft', operator, twice)).status).toBe(422);
   });
 
-  it(
-    'that a server quotes are not in the test of an entry, and those of the machine go to no address of a person',
-    { timeout: 60_000 },
-    async () => {
-      const quoted = await test({ slug: 'folded' });
-      expect(quoted).toContain('[secret] is no key');
-      expect(quoted).not.toContain(OPAQUE);
-      authorized.length = 0;
-      const vertex = {
-        provider: 'vertex-ai',
-        region: 'global',
-        project_id: 'my-project',
-        base_url: `${upstream.url}/evil`,
-        allow_insecure: true,
-      };
-      const found = await test({ entry: { ...vertex, credentials: 'application-default' } });
-      expect(found).toContain('base_url');
-      const federated = JSON.stringify({
-        type: 'external_account',
-        audience: '//iam.googleapis.com/x',
-        subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
-        token_url: `${upstream.url}/token`,
-        credential_source: { file: '/etc/hostname' },
-      });
-      expect(await test({ entry: { ...vertex, credentials_json: federated } })).toContain(
-        'names a file of the machine',
-      );
-      const token = await admin.token('admin');
-      for (const more of [{ credentials: 'metadata-server' }, { credentials_json: federated }])
-        expect((await ask('POST', '/providers', token, { id: 'evil', spec: { ...vertex, ...more } })).status).toBe(422);
-      expect(authorized).toEqual([]);
-    },
-  );
+  it('that a server quotes are not in the test of an entry, and those of the machine go to no address of a person', async () => {
+    const quoted = await test({ slug: 'folded' });
+    expect(quoted).toContain('[secret] is no key');
+    expect(quoted).not.toContain(OPAQUE);
+    authorized.length = 0;
+    const vertex = {
+      provider: 'vertex-ai',
+      region: 'global',
+      project_id: 'my-project',
+      base_url: `${upstream.url}/evil`,
+      allow_insecure: true,
+    };
+    const found = await test({ entry: { ...vertex, credentials: 'application-default' } });
+    expect(found).toContain('base_url');
+    const federated = JSON.stringify({
+      type: 'external_account',
+      audience: '//iam.googleapis.com/x',
+      subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+      token_url: `${upstream.url}/token`,
+      credential_source: { file: '/etc/hostname' },
+    });
+    expect(await test({ entry: { ...vertex, credentials_json: federated } })).toContain('names a file of the machine');
+    const token = await admin.token('admin');
+    for (const more of [{ credentials: 'metadata-server' }, { credentials_json: federated }])
+      expect((await ask('POST', '/providers', token, { id: 'evil', spec: { ...vertex, ...more } })).status).toBe(422);
+    expect(authorized).toEqual([]);
+  });
 });
 
 it('The person behind a proxy is not the operator of this machine', async () => {
