@@ -46,12 +46,6 @@ interface RecordSources {
   readonly prices?: RequestPrices | undefined;
 }
 
-/** A request that itself names its target has a config without an id. */
-const namedConfig = (config: Exchange['config']): Exchange['config'] => (config?.id === '' ? undefined : config);
-
-/** Bounded by the settings. Copies, because a decision changes while a reply runs. */
-const guardsOf = ({ guards }: Exchange): RequestRecord['guards'] => guards?.map((verdict) => ({ ...verdict })) ?? NONE;
-
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
 export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
   const { endedAt, receivedAt } = at;
@@ -59,7 +53,8 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
   const basis = { endedAt, receivedAt, prices: more.prices };
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
   const last = attempts.at(-1);
-  const chosen = namedConfig(config);
+  // A request that itself names its target has a config without an id.
+  const chosen = config?.id === '' ? undefined : config;
   const { metadata, metadataDropped, metadataLeftOut } = metadataOf(exchange);
   const result = resultOf(exchange, end);
   return {
@@ -112,7 +107,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     ignoredPlace: ignoredPlaceOf(request.params),
     // Bounded by the nesting of a config; the paths are the config's, not the caller's.
     conditions: exchange.conditions.length === 0 ? NONE : conditionsOf(exchange),
-    guards: guardsOf(exchange),
+    guards: exchange.guards,
   };
 }
 
