@@ -253,6 +253,37 @@ describe('what a guard reads', () => {
     expect(line()).toMatchObject({ guards: expect.arrayContaining(['eyes:input:unseen', 'blind:input:unseen']) });
   });
 
+  it.each([
+    ['/v1/embeddings', { input: ['fine', 'forbidden'] }],
+    ['/v1/completions', { prompt: 'forbidden' }],
+    ['/v1/images/generations', { prompt: 'forbidden' }],
+    ['/v1/audio/speech', { input: 'forbidden', voice: 'alloy' }],
+    ['/v1/moderations', { input: 'forbidden' }],
+    ['/v1/messages/count_tokens', user('forbidden')],
+    ['/v1/responses/input_tokens', { input: 'forbidden' }],
+  ])('is the text of %s', async (path, body) => {
+    const before = upstream.seen.length;
+    const response = await fetch(`${gateway.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY },
+      body: JSON.stringify({ model: '@openai/m', ...body }),
+    });
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('\\"never\\" refused')]);
+    expect(upstream.seen.length).toBe(before);
+  });
+
+  it('is no uploaded file: it is denied', async () => {
+    const form = new FormData();
+    form.set('model', '@openai/m');
+    form.set('file', new Blob(['RIFF']), 'a.wav');
+    const response = await fetch(`${gateway.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers: { 'x-gateway-api-key': KEY, 'x-gateway-config': 'unseen' },
+      body: form,
+    });
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('cannot read the file')]);
+  });
+
   it('is the message of a failed upstream', async () => {
     reply = 'keyless';
     failing = '/chat/completions';

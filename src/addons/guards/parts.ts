@@ -1,23 +1,32 @@
 import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import type { AddOnParts } from '../../core/process/add-on-parts.ts';
 import { storeSettings } from '../../core/settings/source/stored-objects.ts';
-import { GUARD_METRICS } from './metrics.ts';
+import { countVerdicts, GUARD_METRICS } from './metrics.ts';
 import type { GuardSettings } from '../../core/kernel/index.ts';
 import { guardsIn } from './portkey/guards-in.ts';
 import guards from './plugins/guards/index.ts';
 import injectPrompt from './plugins/inject-prompt/index.ts';
 import targetGuards from './plugins/target-guards/index.ts';
 import { checkGuards } from './settings/check-guards.ts';
+import type { GuardTools } from './run/step.ts';
 import { placesOf } from './settings/places.ts';
 
-/** @param dry nothing is called outside the process */
-const sourceOf = (dry: boolean): SnapshotSource => ({
+/** @param count undefined in a dry run, which calls nothing outside the process */
+const sourceOf = (count?: GuardTools['count']): SnapshotSource => ({
   compose({ settings, server, shared }) {
     const places = placesOf(settings);
     // A key of the state store may bring guards while the chains stay.
     const ofRequests = places.request || (storeSettings(settings.server)?.owns.includes('keys') ?? false);
     const { clock, upstream, log, pluginFault } = shared;
-    const tools = { clock, exchange: upstream.exchange, log, pluginFault, maxBytes: server.limits.reply, dry };
+    const tools = {
+      clock,
+      exchange: upstream.exchange,
+      log,
+      pluginFault,
+      maxBytes: server.limits.reply,
+      dry: count === undefined,
+      count,
+    };
     const capability = {
       guards: {
         async open(level: 'request' | 'attempt') {
@@ -48,6 +57,10 @@ export const parts: AddOnParts = {
     config: (file) => ofList(guardsIn(file)),
     target: (file, { guards: around = [] }) => ofList([...around, ...guardsIn(file)]),
   },
-  open: () => ({ ...sourceOf(false), dry: () => sourceOf(true), isolated: () => sourceOf(true) }),
-  dry: () => sourceOf(true),
+  open: ({ metrics }) => ({
+    ...sourceOf(countVerdicts(metrics.families)),
+    dry: () => sourceOf(),
+    isolated: () => sourceOf(),
+  }),
+  dry: () => sourceOf(),
 };

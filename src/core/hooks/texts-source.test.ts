@@ -20,7 +20,14 @@ function start(
   const clock = createFakeClock();
   const upstream = createSource();
   const texts = new ReplyTexts({ layout: openaiChat.texts.reply, form: 'sse', open: transform, signed: false });
-  const setup = { plugin: 'mask', clock, hold: { ...HOLD, ...hold }, onFail: (error: GatewayError) => error };
+  const held: number[] = [];
+  const setup = {
+    plugin: 'mask',
+    clock,
+    hold: { ...HOLD, ...hold },
+    onFail: (error: GatewayError) => error,
+    onHeld: (ms: number) => void held.push(ms),
+  };
   const source = new TextsSource(upstream, texts, setup);
   const client = { text: '', ended: false, error: undefined as GatewayError | undefined };
   source.open({
@@ -28,7 +35,7 @@ function start(
     end: () => (client.ended = true),
     fail: (error) => (client.error = error),
   });
-  return { clock, upstream, source, client };
+  return { clock, upstream, source, client, held };
 }
 
 /** Waits for one word, however long. */
@@ -43,6 +50,20 @@ describe('a stream whose texts a plugin reads', () => {
     expect(client.text).toBe(event('a ***'));
     upstream.end();
     expect(client).toMatchObject({ text: `${event('a ***')}${event(', then')}`, ended: true, error: undefined });
+  });
+
+  it('tells once how long an event has waited at most', async () => {
+    const { clock, upstream, held } = start();
+    upstream.push(event('a sec'));
+    await clock.advance(300);
+    upstream.push(event('ret, and sec'));
+    await clock.advance(100);
+    upstream.end();
+    expect(held).toEqual([300]);
+    const passing = start();
+    passing.upstream.push(event('nothing. '));
+    passing.upstream.end();
+    expect(passing.held).toEqual([]);
   });
 
   it('ends with an error where more waits than it may, and the upstream is cancelled', () => {

@@ -3,7 +3,6 @@ import {
   retriesOf,
   type Attempt,
   type Exchange,
-  type GuardVerdict,
   type SkippedTarget,
   type Target,
   type TryRecord,
@@ -47,19 +46,14 @@ interface RecordSources {
   readonly prices?: RequestPrices | undefined;
 }
 
-/** A request that itself names its target has a config without an id. */
-const namedConfig = (config: Exchange['config']): Exchange['config'] => (config?.id === '' ? undefined : config);
-
-/** A decision changes while a reply runs. Their number is bounded by the settings. */
-const copied = (verdict: GuardVerdict): GuardVerdict => ({ ...verdict });
-
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
 export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
   const { request, operation, config, prompt, startedAt } = exchange;
   const basis = { endedAt: at.endedAt, receivedAt: at.receivedAt, prices: more.prices };
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
   const last = attempts.at(-1);
-  const chosen = namedConfig(config);
+  // A request that itself names its target has a config without an id.
+  const chosen = config?.id === '' ? undefined : config;
   const { metadata, metadataDropped, metadataLeftOut } = metadataOf(exchange);
   const result = resultOf(exchange, end);
   return {
@@ -112,7 +106,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     ignoredPlace: ignoredPlaceOf(request.params),
     // Bounded by the nesting of a config; the paths are the config's, not the caller's.
     conditions: exchange.conditions.length === 0 ? NONE : conditionsOf(exchange),
-    guards: exchange.guards ? exchange.guards.map(copied) : NONE,
+    guards: exchange.guards,
   };
 }
 

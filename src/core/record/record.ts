@@ -222,8 +222,8 @@ export interface RequestRecord {
   /** Project and location in the path of a Vertex AI client, which the gateway ignores. */
   readonly ignoredPlace: { readonly project: string; readonly location: string } | undefined;
   readonly conditions: readonly ChosenBranch[];
-  /** Decisions of guards, without a text. */
-  readonly guards: readonly GuardVerdict[];
+  /** Decisions of guards, without a text. Undefined: there was none. Bounded by the settings. */
+  readonly guards: readonly GuardVerdict[] | undefined;
 }
 
 export interface RecordTimes {

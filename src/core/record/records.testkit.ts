@@ -234,15 +234,17 @@ export const anyRecord: fc.Arbitrary<BoundedRecord> = fc
       fc.record({ at: fc.constant('config'), condition: maybe(count), to: fc.constant('config.targets[0]') }),
       { maxLength: 2 },
     ),
-    guards: fc.array(
-      fc.record({
-        guard: text,
-        on: fc.constantFrom('input', 'output'),
-        action: fc.constantFrom('deny', 'observe', 'mask'),
-        verdict: fc.constantFrom('pass', 'denied', 'masked', 'observed', 'error', 'skipped', 'unseen'),
-        matches: count,
-      }),
-      { maxLength: 2 },
+    guards: maybe(
+      fc.array(
+        fc.record({
+          guard: text,
+          on: fc.constantFrom('input', 'output'),
+          action: fc.constantFrom('deny', 'observe', 'mask'),
+          verdict: fc.constantFrom('pass', 'denied', 'masked', 'observed', 'error', 'skipped', 'unseen'),
+          matches: count,
+        }),
+        { maxLength: 2 },
+      ),
     ),
     leftOut: maybe(fc.record({ attempts: count, tries: count, losses: count, files: count, skipped: count })),
   })

@@ -51,6 +51,7 @@ function plainJson(record: BoundedRecord): object {
     skipped: record.skipped.map(({ targetName, ...rest }) => ({ ...rest, target_name: targetName })),
     ignored: record.ignoredPlace,
     conditions: record.conditions.length > 0 ? record.conditions.map(plainBranch) : undefined,
+    guards: record.guards,
     left_out: record.metadataLeftOut > 0 ? { ...record.leftOut, metadata: record.metadataLeftOut } : record.leftOut,
   };
 }

@@ -1,6 +1,6 @@
 import type { Guard as GuardFile } from '../../../../schemas/types.generated.ts';
 import { hooked, type HookTools } from '../../../core/hooks/hooked.ts';
-import type { GatewayContext, GuardSettings } from '../../../core/kernel/index.ts';
+import type { GatewayContext, GuardSettings, GuardVerdict } from '../../../core/kernel/index.ts';
 import { compileGuard, type CompiledGuard } from '../guard.ts';
 import { searchFor } from '../search/index.ts';
 import { jwtStep } from './jwt.ts';
@@ -30,6 +30,11 @@ export function openGuards(
   runsOf(ofServer);
   return (ctx, next) => {
     const { exchange, attempt } = ctx;
+    if (!exchange.guards) {
+      const verdicts: GuardVerdict[] = [];
+      exchange.guards = verdicts;
+      exchange.onEnd(() => tools.count?.(verdicts));
+    }
     const lists: readonly Guards[] =
       level === 'attempt' ? [attempt?.target.guards] : [ofServer, exchange.caller?.guards, exchange.config?.guards];
     return inOrder(lists.flatMap(runsOf), ctx, next);

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ReportPluginFailure } from '../../../core/http/gateway/plugin-faults.ts';
-import type { GatewayContext } from '../../../core/kernel/index.ts';
+import type { GatewayContext, GuardVerdict } from '../../../core/kernel/index.ts';
 import type { Upstream } from '../../../core/upstream/types.ts';
 import type { Clock } from '../../../plugin/index.ts';
 
@@ -13,6 +13,8 @@ export interface GuardTools {
   readonly maxBytes: number;
   /** Nothing is called outside the process. */
   readonly dry: boolean;
+  /** Called at the end of each request that a guard has read. Undefined in a dry run. */
+  readonly count: ((verdicts: readonly GuardVerdict[]) => void) | undefined;
 }
 
 export type GuardNext = () => Promise<void>;

@@ -145,9 +145,9 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   {
     line: 'guards',
     as: 'texts',
-    value: ({ guards }) => textsOf(guards, ({ guard, on, verdict }) => `${guard}:${on}:${verdict}`),
+    value: ({ guards }) => guards && textsOf(guards, ({ guard, on, verdict }) => `${guard}:${on}:${verdict}`),
   },
-  { record: 'guards', as: 'json', value: ({ guards }) => (guards.length > 0 ? guards : undefined) },
+  { record: 'guards', as: 'json', value: 'guards' },
   { line: 'error_code', span: SPAN.errorCode, as: 'text', value: 'errorCode' },
   {
     line: 'error_type',

@@ -13,7 +13,7 @@ const round = (value: number): number => Math.round(value * 1000) / 1000;
 
 /** The line as an object for the logger: the plain form of the field table. */
 function lineOf(record: BoundedRecord): object {
-  const { attempts, skipped, errorCode, errorType, firstContentMs } = record;
+  const { attempts, skipped, guards, errorCode, errorType, firstContentMs } = record;
   const answered = attempts.at(-1);
   return {
     request_id: record.id,
@@ -41,6 +41,7 @@ function lineOf(record: BoundedRecord): object {
     ...(record.metadataDropped > 0 && { metadata_dropped: record.metadataDropped }),
     ...(answered && targetFields(answered, record)),
     ...(skipped.length > 0 && { skipped: skipped.map(skippedField) }),
+    ...(guards?.length && { guards: guards.map(({ guard, on, verdict }) => `${guard}:${on}:${verdict}`) }),
     ...(errorCode && { error_code: errorCode, error_type: errorType }),
     ...(record.plugin !== undefined && { plugin: record.plugin }),
     client_ip: record.clientAddress,
