@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { authorizedUserJson } from '../../src/core/providers/vertex-ai/credentials.testkit.ts';
 import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 import { FILE_KEY, startAdmin, type AdminGateway } from './kit.ts';
 import { openStream } from './live.testkit.ts';
@@ -63,8 +65,8 @@ describe('the providers', () => {
   });
 });
 
-async function test(body: object) {
-  const stream = await openStream(`${admin.gateway.admin!.url}/admin/v1/providers:test`, {}, { method: 'POST', body });
+async function test(body: object, { gateway } = admin) {
+  const stream = await openStream(`${gateway.admin!.url}/admin/v1/providers:test`, {}, { method: 'POST', body });
   await stream.ended;
   return {
     status: stream.status,
@@ -106,6 +108,31 @@ describe('a test of an entry', () => {
       expect(good.text + bad.text).not.toContain(GOOD);
     },
   );
+
+  it('finds the credentials of the machine that a saved entry names', { timeout: 60_000 }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gatehouse-machine-'));
+    const google = await startUpstream(({ url }, res) =>
+      json(res, url === '/token' ? { access_token: 'ya29.machine', expires_in: 3599 } : { models: [] }),
+    );
+    const token_uri = `${google.url}/token`;
+    writeFileSync(join(folder, 'adc.json'), authorizedUserJson({ token_uri }));
+    const other = await startAdmin({
+      state: null,
+      admin: { role: 'operator' },
+      env: { GOOGLE_APPLICATION_CREDENTIALS: join(folder, 'adc.json') },
+      catalog: `providers:\n  - slug: vertex\n    provider: vertex-ai\n    region: global\n    project_id: my-project\n    credentials: application-default\n    base_url: ${google.url}\n    allow_insecure: true\n`,
+      gateway: { default: { strategy: { mode: 'fallback' }, targets: [{ provider: '@vertex' }] } },
+      server: { egress: { token_uris: [token_uri] } },
+    });
+    try {
+      expect((await test({ slug: 'vertex' }, other)).steps).toContainEqual(['token', true]);
+      expect(google.seen.map(({ url }) => url)).toContain('/token');
+    } finally {
+      await other.close();
+      await google.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
 
   it('stops at the egress guard and at a secret that belongs elsewhere, and is one of five a minute', async () => {
     const inside = await test({ entry: { ...entry({ api_key: GOOD }), allow_insecure: false } });

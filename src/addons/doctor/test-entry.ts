@@ -1,5 +1,5 @@
 import type { EntryTest, TestStep } from '../../core/process/console-port.ts';
-import type { CatalogEntry } from '../../core/catalog/catalog.ts';
+import type { Catalog, CatalogEntry } from '../../core/catalog/catalog.ts';
 import { withinTime } from '../../core/compose/time-limit.ts';
 import { systemClock } from '../../core/kernel/system-clock.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
@@ -8,7 +8,7 @@ import { checkOrigin, systemLookup } from '../../core/upstream/egress.ts';
 import { createUpstream } from '../../core/upstream/index.ts';
 import type { Upstream } from '../../core/upstream/types.ts';
 import { GatewayError, Secret } from '../../plugin/index.ts';
-import { MAX_SKEW_MS, catalogOf, createProbe, originOf, SAMPLES } from './upstreams.ts';
+import { MAX_SKEW_MS, catalogOf, createProbe, credentialsOf, originOf, SAMPLES } from './upstreams.ts';
 import { withoutSecrets } from '../../core/upstream/upstream-error.ts';
 import { proveCredentials, quotable } from './prove.ts';
 
@@ -40,8 +40,8 @@ export async function* testEntry(test: EntryTest): AsyncIterable<TestStep> {
   const skews: number[] = [];
   const kind = test.settings.catalog.providers[0]?.provider;
   try {
-    const entry = catalogOf(test, { upstream, timeoutMs: TIMEOUT_MS, skews }).entries[0];
-    for (const [name, run] of stepsOf(test, { upstream, entry, skews })) {
+    const catalog = catalogOf(test, { upstream, timeoutMs: TIMEOUT_MS, skews });
+    for (const [name, run] of stepsOf(test, { upstream, catalog, skews })) {
       const from = performance.now();
       const checked = await run().catch((error: unknown) => failed(name, error, kind));
       yield { name, ms: Math.round(performance.now() - from), ...checked };
@@ -60,18 +60,18 @@ function failed(name: string, error: unknown, kind: string | undefined): Checked
 
 interface StepTools {
   readonly upstream: Upstream;
-  readonly entry: CatalogEntry | undefined;
+  readonly catalog: Catalog;
   readonly skews: readonly number[];
 }
 
 function stepsOf(
   test: EntryTest,
-  { upstream, entry, skews }: StepTools,
+  { upstream, catalog, skews }: StepTools,
 ): readonly (readonly [string, () => Promise<Checked>])[] {
   const { lookup = systemLookup, settings, env, outbound } = test;
   const [, model = ''] =
     /^(?:@[^/]*\/)?(.*)$/.exec(test.model ?? settings.catalog.providers[0]?.models?.[0] ?? '') ?? [];
-  const provider = entry?.provider;
+  const provider = catalog.entries[0]?.provider;
   const origin = provider && [model, ...SAMPLES].flatMap((name) => originOf(provider, name))[0];
   if (!provider || origin === undefined)
     return [['settings', async () => failed('settings', new Error('the entry serves no model'), undefined)]];
@@ -99,7 +99,14 @@ function stepsOf(
         );
       },
     ],
-    ...credentialSteps(provider, { upstream, skews, model, call: test.call, secrets: secretsIn(settings.catalog) }),
+    ...credentialSteps(provider, {
+      upstream,
+      catalog,
+      skews,
+      model,
+      call: test.call,
+      secrets: secretsIn(settings.catalog),
+    }),
   ];
 }
 
@@ -109,7 +116,7 @@ function secretsIn(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsIn) : [];
 }
 
-interface CredentialTools extends Pick<StepTools, 'upstream' | 'skews'> {
+interface CredentialTools extends StepTools {
   readonly model: string;
   readonly call: boolean;
   readonly secrets: readonly string[];
@@ -117,7 +124,7 @@ interface CredentialTools extends Pick<StepTools, 'upstream' | 'skews'> {
 
 function credentialSteps(
   provider: CatalogEntry['provider'],
-  { upstream, skews, model, call, secrets }: CredentialTools,
+  { upstream, catalog, skews, model, call, secrets }: CredentialTools,
 ): readonly (readonly [string, () => Promise<Checked>])[] {
   let credentials: Readonly<Record<string, string>> = {};
   return [
@@ -125,11 +132,7 @@ function credentialSteps(
       'token',
       async () => {
         if (provider.usesCallersToken) return left('callers bring their own token');
-        credentials = await withinTime(
-          Promise.resolve(provider.authorize({ upstreamToken: undefined })),
-          TIMEOUT_MS,
-          systemClock,
-        );
+        credentials = await withinTime(credentialsOf(provider, catalog), TIMEOUT_MS, systemClock);
         return fine(provider.tokenKey === undefined ? 'the entry has a credential' : 'an access token was fetched');
       },
     ],

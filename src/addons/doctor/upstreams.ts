@@ -79,7 +79,7 @@ export async function checkUpstreams(checks: UpstreamChecks): Promise<readonly F
   const probe = createProbe(checks);
   try {
     const found = await Promise.all([
-      ...entries.map((entry) => checkCredentials(entry, timeoutMs, probes ? upstream : undefined)),
+      ...entries.map((entry) => checkCredentials(entry, { catalog, timeoutMs }, probes ? upstream : undefined)),
       ...[...originsOf(entries)].map(([url, { allowInsecure, slugs }]) =>
         checkAddress(url, slugs, () => probe({ url, allowInsecure })),
       ),
@@ -90,17 +90,25 @@ export async function checkUpstreams(checks: UpstreamChecks): Promise<readonly F
   }
 }
 
+/** Headers of a request. Credentials that Google's libraries find on the machine are looked for first. */
+export async function credentialsOf(
+  provider: CatalogEntry['provider'],
+  catalog: Pick<Catalog, 'open'>,
+): Promise<Readonly<Record<string, string>>> {
+  await catalog.open((one) => one === provider);
+  return provider.authorize({ upstreamToken: undefined });
+}
+
 async function checkCredentials(
   { provider }: CatalogEntry,
-  timeoutMs: number,
+  { catalog, timeoutMs }: { readonly catalog: Catalog; readonly timeoutMs: number },
   probed: Pick<Upstream, 'exchange'> | undefined,
 ): Promise<Finding> {
   const check = `credentials @${provider.slug}`;
   let credentials: Readonly<Record<string, string>>;
   try {
     if (provider.usesCallersToken) return skipped(check, 'callers bring their own token');
-    const authorized = Promise.resolve(provider.authorize({ upstreamToken: undefined }));
-    credentials = await withinTime(authorized, timeoutMs, systemClock);
+    credentials = await withinTime(credentialsOf(provider, catalog), timeoutMs, systemClock);
   } catch (failure) {
     return error(check, messageOf(failure));
   }
