@@ -24,6 +24,7 @@ const RARE: Readonly<Record<string, string>> = {
   'src/core/settings/query/patterns.ts: WeakMap<object, number>': 'a condition has a `$regex`',
   'src/addons/responses/websockets/open-sockets.ts: WeakMap<ServerResponse, string | undefined>':
     'a client opens a WebSocket',
+  'src/addons/guards/run/webhook-hooks.ts: WeakMap<object, TextsOfReply>': 'a webhook reads the reply',
   'src/core/compose/server-timing.ts: WeakMap<Exchange, Times>': 'the gateway config asks for Server-Timing',
   'src/core/catalog/fields/check-fields.ts: WeakMap<object, FieldRules[]>':
     'the key or the catalog entry has field rules',
