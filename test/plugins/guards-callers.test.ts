@@ -64,6 +64,17 @@ beforeAll(async () => {
       ],
     },
     catalog: { providers: entriesFor(upstream.url) },
+    prompts: {
+      letter: {
+        versions: {
+          1: {
+            model: '@openai/m',
+            variables: { text: {} },
+            messages: [{ role: 'user', content: 'Write a letter about {{text}}den plans.' }],
+          },
+        },
+      },
+    },
     gateway: {
       list: { plugins: ['metadata', 'route'] },
       attempts: {
@@ -270,6 +281,43 @@ describe('what a guard reads', () => {
     });
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('\\"never\\" refused')]);
     expect(upstream.seen.length).toBe(before);
+  });
+
+  it.each([undefined, { plugins: ['metadata', 'prompts', 'route'] }])(
+    'is a stored prompt with its values (%j)',
+    async (config) => {
+      const response = await fetch(`${gateway.url}/v1/prompts/letter/completions`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-gateway-api-key': KEY,
+          ...(config && { 'x-gateway-config': JSON.stringify(config) }),
+        },
+        body: JSON.stringify({ variables: { text: 'forbid' } }),
+      });
+      expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('\\"never\\" refused')]);
+    },
+  );
+
+  it('is the reply that is kept for later turns', async () => {
+    reply = 'a keyword';
+    const headers = { 'content-type': 'application/json', 'x-gateway-api-key': KEY };
+    const post = async (body: object) => {
+      const sent = {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ model: '@claude/claude-sonnet-4-5', store: true, ...body }),
+      };
+      return (await (await fetch(`${gateway.url}/v1/responses`, sent)).json()) as { readonly id: string };
+    };
+    const first = await post({ input: 'hi' });
+    const kept = await (await fetch(`${gateway.url}/v1/responses/${first.id}`, { headers })).text();
+    await post({ input: 'and now?', previous_response_id: first.id });
+    reply = 'ok';
+    for (const text of [kept, upstream.seen.at(-1)!.text]) {
+      expect(text).toContain('a [R]');
+      expect(text).not.toContain('keyword');
+    }
   });
 
   it('is no uploaded file: it is denied', async () => {
