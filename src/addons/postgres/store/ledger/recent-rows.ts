@@ -1,4 +1,5 @@
 import type { Clock } from '../../../../plugin/index.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import type { LedgerRow } from '../../../../core/ports/ledger.ts';
 
 /** A standby that is further behind is of no use to a failover. */
@@ -39,12 +40,21 @@ export class RecentRows {
       this.#size -= this.#batches.shift()!.rows.length;
   }
 
-  /** Call it before an append, and now and then. Rejects as an append does: the next call sends all of them again. */
+  /** Call it before an append, and now and then. Rejects while the store does not answer: the next call sends all of them again. */
   async sendAgain(): Promise<void> {
     const breaks = this.#setup.breaks();
     if (breaks === this.#breaks) return;
     const from = this.#setup.clock.now() - KEPT_MS;
-    for (const { rows } of this.#batches.filter(({ at }) => at >= from)) await this.#setup.append(rows);
+    for (const { rows } of this.#batches.filter(({ at }) => at >= from)) await this.#send(rows);
     this.#breaks = breaks;
+  }
+
+  /** Rows that the ledger refuses by now, such as those of a day that was dropped meanwhile, keep no others out. */
+  async #send(rows: readonly LedgerRow[]): Promise<void> {
+    try {
+      await this.#setup.append(rows);
+    } catch (error) {
+      if (!(error instanceof StateFailure) || error.code === 'unavailable') throw error;
+    }
   }
 }
