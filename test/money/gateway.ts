@@ -27,7 +27,7 @@ export class GatewayProcess {
   #child: ChildProcess | undefined;
   #text = '';
 
-  /** @param main in place of the sources, which take longer to start */
+  /** @param main the sources, or the built code, which starts in a third of the time */
   constructor(args: readonly string[], statusUrl: string, main = 'src/cli/main.ts') {
     this.#args = args;
     this.#statusUrl = statusUrl;
