@@ -111,8 +111,9 @@ const count = (has: boolean, half: boolean): number =>
 export const page = `# The rates of guards
 
 How much of what is in a text the checks \`pii\`, \`secrets\` and \`injection\` find, and how much of what they find is there. The
-[samples](https://github.com/gatehouse-gateway/gatehouse/blob/main/test/guard./guards-samples.ts) are 500 texts with such a value and 500 without. The rules were written with one half (${count(true, false)} and
-${count(false, false)}) in sight; the tables are of the other half (${count(true, true)} and ${count(false, true)}). A test makes the tables anew.
+[samples](https://github.com/gatehouse-gateway/gatehouse/blob/main/test/plugins/guards-samples.ts) are 500 texts with such a value and 500 without. The rules were tuned by one half (${count(true, false)} and
+${count(false, false)}); the tables are of the other half (${count(true, true)} and ${count(false, true)}). The same person wrote rules and samples, and saw the rates
+of both halves: texts of others will show lower ones. A test makes the tables anew.
 
 The values are made by a program, from forms that vendors and standards document, among them forms that no rule has: national phone numbers,
 IPv6, passwords without a prefix, attacks in other words or languages. They say what the rules do with these forms, and no more: measure with texts
