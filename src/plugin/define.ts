@@ -37,8 +37,13 @@ export type Host<N extends keyof C = never, C extends object = Capabilities> = P
   readonly clock: Clock;
   /** A random number, 0 ≤ x < 1; injected so that tests control jitter. */
   readonly random: () => number;
-  /** A child logger that carries the plugin's instance name. */
+  /** A child logger that carries the plugin's instance name, and the id of the request that it works for. */
   readonly log: Logger;
+  /**
+   * dry: `gatehouse validate`, `test` and `explain`, which make plugins as serving does. A plugin then opens nothing outside of the
+   * process: no connection, no file, no timer.
+   */
+  readonly mode: 'serve' | 'dry';
   /** Registers a task for the release of the snapshot that holds this plugin: stop timers, close resources. */
   onClose(task: () => void | Promise<void>): void;
 };

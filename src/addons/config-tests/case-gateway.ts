@@ -105,7 +105,7 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   const watch = watchOf(setup, { upstream, settings, inFlight });
   // Turns pause in real time. A config test runs one request at a time and needs no turns.
   const addOns = processState.parts.map((part) => part.isolated?.() ?? part);
-  const shared = { ...processState.shared, parts: addOns, inFlight, turns: undefined, tokens: NO_TOKENS, watch };
+  const shared = { ...processState.shared, parts: addOns, inFlight, turns: undefined, tokens: NO_TOKENS, watch, dry: true };
   const snapshot = await started(compileWith({ ...processState, shared }, loaded, configs, NOTHING_READ), time);
   if (!snapshot) return undefined;
   await withinTime(snapshot.open(needsOpening), START_LIMIT_MS, systemClock);

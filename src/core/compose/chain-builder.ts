@@ -75,6 +75,8 @@ interface ChainBuilderTools {
   /** @param plugin the plugin that draws a number */
   readonly random: (plugin: string) => number;
   readonly log: Logger;
+  /** The plugins are made to check or explain settings, not to serve. */
+  readonly dry?: boolean | undefined;
   readonly registry: PluginRegistry;
   /** `limits.plugin_time`. */
   readonly pluginMs: number;
@@ -186,7 +188,7 @@ export class ChainBuilder {
     { plugin, instance, resources }: { plugin: Plugin; instance: string; resources: PluginResources },
     granted: Partial<Capabilities>,
   ): Host<CapabilityName> {
-    const { clock, random } = this.#tools;
+    const { clock, random, dry = false } = this.#tools;
     const capabilities = Object.fromEntries(
       plugin.needs.map((need) => {
         const capability = granted[need];
@@ -200,6 +202,7 @@ export class ChainBuilder {
       clock: isBuiltin ? clock : forgivingClock(clock),
       random: () => random(plugin.name),
       log: resources.logFor(instance),
+      mode: dry ? ('dry' as const) : ('serve' as const),
       onClose: (task: () => void | Promise<void>) => resources.onClose(instance, task),
     };
     // The plugin's type restricts it to the capabilities it named in `needs`.

@@ -5,7 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { runAs, type PluginWork } from '../kernel/outside/plugin-work.ts';
 import type { PluginRegistry } from '../http/chain/registry.ts';
 import { moduleFile } from '../kernel/package-root.ts';
-import { messageOf } from '../kernel/outside/thrown.ts';
+import { PLUGIN_LEVELS } from '../kernel/define.ts';
+import { messageOf, show } from '../kernel/outside/thrown.ts';
 import { isObject, type Plugin } from '../kernel/index.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { LoadResult } from '../settings/read/load.ts';
@@ -126,16 +127,28 @@ function locate(specifier: string, folder: string): string {
 
 function toPlugins(module: unknown): readonly Plugin[] {
   const plugins: readonly unknown[] = [isObject(module) ? module['default'] : undefined].flat();
-  if (plugins.length > 0 && plugins.every(isPlugin)) return plugins;
-  throw new Error('its default export is not a plugin made by definePlugin');
+  const made = plugins.filter(isMade);
+  if (plugins.length === 0 || made.length < plugins.length)
+    throw new Error('its default export is not a plugin made by definePlugin');
+  return made.map(checked);
 }
 
-/** True for a result of definePlugin. A hand-made object may lack the lists that definePlugin fills in. */
-function isPlugin(value: unknown): value is Plugin {
-  if (!isObject(value)) return false;
-  const types = { name: 'string', level: 'string', create: 'function', options: 'object' };
-  return (
-    ['needs', 'requires', 'provides'].every((key) => Array.isArray(value[key])) &&
-    Object.entries(types).every(([key, type]) => typeof value[key] === type)
-  );
+/** True for a result of definePlugin, whatever its members are. A hand-made object may lack the lists that definePlugin fills in. */
+const isMade = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  isObject(value) &&
+  'create' in value &&
+  'options' in value &&
+  ['needs', 'requires', 'provides'].every((key) => Array.isArray(value[key]));
+
+/** An author in JavaScript may give a member any type. */
+function checked(value: Readonly<Record<string, unknown>>): Plugin {
+  const { name, level, options, create } = value;
+  const of = typeof name === 'string' ? `plugin "${name}"` : 'the plugin';
+  if (typeof name !== 'string' || name === '') throw new Error('the `name` of its plugin is not a text');
+  if (!PLUGIN_LEVELS.some((known) => known === level))
+    throw new Error(`the level of ${of} is ${show(level)}, and not one of ${PLUGIN_LEVELS.join(', ')}`);
+  if (!isObject(options)) throw new Error(`the \`options\` of ${of} are no JSON Schema: ${show(options)}`);
+  if (typeof create !== 'function') throw new Error(`the \`create\` of ${of} is no function`);
+  // All that the type says has been checked, but for the arguments of its functions.
+  return value as unknown as Plugin;
 }

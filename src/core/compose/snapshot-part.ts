@@ -101,6 +101,8 @@ export interface Shared {
   /** The environment of the process, for catalog entries that read it. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
+  /** These settings serve no client: they are checked, explained or tested. */
+  readonly dry?: boolean;
   readonly random: (plugin: string) => number;
   readonly upstream: Upstream;
   readonly tokens: TokenStore;

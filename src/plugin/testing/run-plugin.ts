@@ -17,6 +17,8 @@ export interface HostSetup {
   readonly clock?: FakeClock;
   /** Default: always 0.5. */
   readonly random?: () => number;
+  /** Default: `serve`. */
+  readonly mode?: 'serve' | 'dry';
 }
 
 export interface RunSetup extends HostSetup {
@@ -108,7 +110,7 @@ async function runGuarded(
 
 export function createHost(
   { name, needs }: Plugin,
-  { needs: wanted = {}, clock = createFakeClock(), random = () => 0.5 }: HostSetup,
+  { needs: wanted = {}, clock = createFakeClock(), random = () => 0.5, mode = 'serve' }: HostSetup,
 ) {
   // Without turns from the test, large bodies do not wait.
   const given: Readonly<Record<string, object>> = { turns: NO_TURNS, ...wanted };
@@ -123,6 +125,7 @@ export function createHost(
     ...capabilities,
     clock,
     random,
+    mode,
     // Most plugins never log, and a logger takes a third of the time of a run.
     get log(): Logger {
       return (logger ??= pino(

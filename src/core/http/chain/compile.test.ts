@@ -259,6 +259,24 @@ describe('an external plugin', () => {
       ['server.yaml:1:11: cannot load MODULE: its default export is not a plugin made by definePlugin'],
     ],
     [
+      'has one of the three levels',
+      `export default api.definePlugin({ name: 'own', level: 5, options: none, create: () => () => {} });`,
+      'plugins: [MODULE]\n',
+      ['server.yaml:1:11: cannot load MODULE: the level of plugin "own" is 5, and not one of entry, request, attempt'],
+    ],
+    [
+      'has a schema of its options',
+      `export default api.definePlugin({ name: 'own', level: 'entry', options: 'none', create: () => () => {} });`,
+      'plugins: [MODULE]\n',
+      ['server.yaml:1:11: cannot load MODULE: the `options` of plugin "own" are no JSON Schema: "none"'],
+    ],
+    [
+      'is made in the mode `dry` to be checked',
+      `export default api.definePlugin({ name: 'own', level: 'request', options: none, create({ host }) { throw new Error('made in ' + host.mode); } });`,
+      request,
+      ['server.yaml:3:13: plugin "own" cannot start: made in dry'],
+    ],
+    [
       'must load',
       `throw new Error('broken module');`,
       'plugins: [MODULE]\n',

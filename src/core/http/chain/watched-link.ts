@@ -1,6 +1,6 @@
 import { blame } from '../../kernel/outside/blame.ts';
 import { isError } from '../../kernel/outside/thrown.ts';
-import { GatewayError, type Reply, type Source } from '../../../plugin/index.ts';
+import { GatewayError, UpstreamError, type Reply, type Source } from '../../../plugin/index.ts';
 import type { Attempt, Exchange, GatewayContext } from '../../kernel/index.ts';
 import { checkFraming, checkReply, dropFraming } from './check-reply.ts';
 import {
@@ -157,8 +157,10 @@ class PluginRun {
     if (wrong) this.#dropReply(wrong);
     else this.#releaseBody();
     if (this.#downstreamFailure && thrown === this.#downstreamFailure.thrown) return this.#done.reject(thrown);
-    if (isError(thrown) && thrown instanceof GatewayError && thrown.code !== 'internal_error')
-      return this.#done.reject(thrown);
+    if (isError(thrown) && thrown instanceof GatewayError && thrown.code !== 'internal_error') {
+      // A refusal is the plugin's own, and no fault; an upstream's failure may come from an earlier call of `next`.
+      return this.#done.reject(thrown instanceof UpstreamError ? thrown : blame(thrown, this.#instance.name));
+    }
     this.#reject(thrown);
   }
 

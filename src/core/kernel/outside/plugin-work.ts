@@ -8,7 +8,7 @@ export interface PluginWork {
   /** The plugin's name in the settings. */
   readonly plugin: string;
   /** The request it works for. Undefined while the plugin is created or closed. */
-  readonly exchange?: object | undefined;
+  readonly exchange?: { readonly id: string } | undefined;
   /** Called when the plugin passes the request on through a capability instead of `next`. */
   readonly onHandOver?: () => void;
   givenUp: boolean;
