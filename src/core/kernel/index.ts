@@ -17,7 +17,7 @@ export * from './body/request-body.ts';
 export type * from './callers.ts';
 export type * from './capabilities.ts';
 export * from './client-keys.ts';
-export { definePlugin, type Middleware, type Plugin } from './define.ts';
+export { definePlugin, defineServedPlugin, type Middleware, type Plugin } from './define.ts';
 export { toGatewayError } from './errors.ts';
 export type * from './exchange.ts';
 export * from './failures.ts';

@@ -17,6 +17,8 @@ export type ChainItem =
       readonly options?: Readonly<Record<string, unknown>>;
       /** In server.yaml: no list of a config or a target drops it. */
       readonly always?: boolean;
+      /** Default: fail. */
+      readonly on_error?: 'fail' | 'skip';
     };
 
 /** An item that a list does not name: the index of its entry in the chain of server.yaml, which no list drops. */
@@ -132,6 +134,7 @@ export async function createChain(
 }
 
 interface ItemPlace {
+  readonly skips: boolean;
   readonly plugin: string;
   readonly instance: string;
   readonly options: Readonly<Record<string, unknown>>;
@@ -144,11 +147,12 @@ interface ItemPlace {
 function toPlace(item: ChainItem, index: number | Kept, list: readonly (string | number)[]): ItemPlace {
   if (typeof index === 'object') return { ...toPlace(item, 0, list), path: list, namePath: list, ...index };
   const path = [...list, index];
-  if (typeof item === 'string') return { plugin: item, instance: item, options: {}, path, namePath: path };
+  if (typeof item === 'string') return { plugin: item, instance: item, options: {}, path, namePath: path, skips: false };
   return {
     plugin: item.plugin,
     instance: item.name ?? item.plugin,
     options: item.options ?? {},
+    skips: item.on_error === 'skip',
     path,
     namePath: [...path, 'plugin'],
   };
@@ -203,9 +207,18 @@ function checkPlace(
 ): Options | undefined {
   for (const name of missing)
     source.report({ path: place.namePath, message: missingMessage(plugin, name, setup.registry) });
+  const unfit = place.skips ? whyNotSkipped(plugin, builtin) : undefined;
+  if (unfit !== undefined) source.report({ path: [...place.path, 'on_error'], message: unfit });
   const of = { schema: plugin.options, trusted: builtin };
   const options = setup.readOptions(of, place.options, [...place.path, 'options'], source.report);
-  return missing.length === 0 ? options : undefined;
+  return missing.length === 0 && unfit === undefined ? options : undefined;
+}
+
+/** A plugin that was skipped may have left half of its work. */
+function whyNotSkipped({ name, pure, reads }: Plugin, builtin: boolean): string | undefined {
+  if (builtin) return `"${name}" is a plugin of the gateway, which is never skipped`;
+  const observes = reads && [reads.request, reads.reply].every((level) => level === undefined || level === 'none' || level === 'observe');
+  return pure || observes ? undefined : `"${name}" can be skipped only if it has \`pure: true\`, or \`reads\` that only observe`;
 }
 
 function missingMessage({ name: plugin, level }: Plugin, name: string, registry: PluginRegistry): string {
@@ -247,6 +260,7 @@ async function createInstance(
       ...(builtin && plugin.idleFor && { isIdleFor: (subject: object) => plugin.idleFor!(subject, options) }),
       ...(builtin && 'step' in created && { step: created }),
       ...(!builtin && { guard }),
+      ...(place.skips && { skips: true }),
     };
   } catch (error) {
     report({ path: place.namePath, message: `plugin "${plugin.name}" cannot start: ${messageOf(error)}` });

@@ -14,6 +14,7 @@ import {
   type PluginFailureKind,
 } from './instance.ts';
 import { currentWork, giveUp, runAs, type PluginWork } from '../../kernel/outside/plugin-work.ts';
+import { OwnTime } from './own-time.ts';
 import { WrappedBody } from './wrapped-body.ts';
 
 /** After the end of its request (`exchange.cancellation`) a plugin has this long to finish. */
@@ -40,11 +41,16 @@ class PluginRun {
   #downstreamFailure: { readonly thrown: unknown } | undefined;
   #wrapped: WrappedBody | undefined;
   #ended: GatewayError | undefined;
+  #endOfWork: (() => void) | undefined;
   #stopTimer: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
 
+  /** Undefined: nothing is reported. */
+  readonly #time: OwnTime | undefined;
+
   constructor(instance: Instance, downstream: Chain, ctx: GatewayContext) {
     this.#instance = instance;
+    this.#time = instance.guard && new OwnTime(instance.guard.clock, (ms) => this.#report('blocked', undefined, ms));
     this.#downstream = downstream;
     this.#ctx = ctx;
     const onHandOver = (): void => this.#handOver();
@@ -53,7 +59,8 @@ class PluginRun {
 
   run(): Promise<void> {
     const { middleware, guard } = this.#instance;
-    runAs(this.#work, () => started((ctx) => middleware(ctx, this.#next), this.#ctx))
+    const start = (): Promise<void> => runAs(this.#work, () => started((ctx) => middleware(ctx, this.#next), this.#ctx));
+    (this.#time ? this.#time.measure(start) : start())
       .then(
         () => this.#finish(),
         (thrown: unknown) => this.#fail(thrown),
@@ -71,16 +78,22 @@ class PluginRun {
     if (this.#calls > 1 && !repeats) return refuse(`plugin "${name}" called next() twice without declaring repeats`);
     this.#handOver();
     this.#running += 1;
-    const done = runAs(this.#outerWork, () => started(this.#downstream, this.#ctx)).then(() => this.#guardBody());
+    const rest = (): Promise<void> => runAs(this.#outerWork, () => started(this.#downstream, this.#ctx));
+    const done = (this.#time ? this.#time.leaveOut(rest) : rest()).then(() => this.#guardBody());
     // Handles the failure too: if a plugin does not await `next`, it would be unhandled and end the process.
     done.then(
       () => this.#settled(),
       (thrown: unknown) => this.#settled({ thrown }),
     );
+    // Behind the plugin's own `await`, which it begins when `next` has returned: what runs in between is the plugin's code.
+    if (this.#time) queueMicrotask(() => void done.then(this.#pause, this.#pause));
     return done;
   };
 
+  readonly #pause = (): void => this.#endOfWork?.();
+
   #settled(failure?: { readonly thrown: unknown }): void {
+    this.#endOfWork = this.#time?.begin();
     this.#running -= 1;
     this.#downstreamFailure = failure;
     // The plugin may clean up before it is given up.
@@ -128,7 +141,7 @@ class PluginRun {
     giveUp(this.#work);
     if (error.plugin === this.#instance.name) this.#report('timeout', error);
     this.#close();
-    this.#done.reject(error);
+    this.#failWith(error);
   }
 
   // Ends
@@ -167,7 +180,16 @@ class PluginRun {
   #reject(thrown: unknown): void {
     const error = blame(thrown, this.#instance.name);
     this.#report('error', error);
-    this.#done.reject(error);
+    this.#failWith(error);
+  }
+
+  /** A plugin with `on_error: skip` leaves the request to the rest of the chain. */
+  #failWith(error: Error): void {
+    const { skips } = this.#instance;
+    if (!skips || this.#running > 0 || this.#ctx.exchange.cancellation.reason) return this.#done.reject(error);
+    if (this.#downstreamFailure) return this.#done.reject(this.#downstreamFailure.thrown);
+    if (this.#calls > 0) return this.#reply ? this.#done.resolve() : this.#done.reject(error);
+    runAs(this.#outerWork, () => started(this.#downstream, this.#ctx)).then(this.#done.resolve, this.#done.reject);
   }
 
   #close(): void {
@@ -176,9 +198,9 @@ class PluginRun {
     this.#stopListening?.();
   }
 
-  #report(kind: PluginFailureKind, error: unknown): void {
+  #report(kind: PluginFailureKind, error: unknown, ms?: number): void {
     const { name: plugin, guard } = this.#instance;
-    guard?.onFault({ kind, plugin, requestId: this.#ctx.exchange.id, error });
+    guard?.onFault({ kind, plugin, requestId: this.#ctx.exchange.id, error, ...(ms !== undefined && { ms }) });
   }
 
   // The reply
@@ -248,6 +270,7 @@ class PluginRun {
         });
       },
       onLate: (error) => this.#report('timeout', error),
+      time: this.#time,
     });
   }
 }
