@@ -28,7 +28,7 @@ export interface ErrorDetails {
   /** The upstream's own code, spelled like OpenAI's. The client gets it; metrics and logs keep the table's. */
   readonly upstreamCode?: string;
   /** The code of an error of a plugin's own, which the client gets; it has the code `plugin_refused`. */
-  readonly ownCode?: string;
+  readonly ownCode?: string | undefined;
   /** The type of such an error. */
   readonly type?: ErrorType;
   /** For the record and the access line. */

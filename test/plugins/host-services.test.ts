@@ -10,9 +10,7 @@ import { metricsOf, startOutsideGateway, type OutsidePlugin } from './outside-ga
 const ok: Script = (_, res) => json(res, openaiReply('hello'));
 const request = (name: string) => ({ request: [name, 'metadata', 'route'] });
 const entry = (...methods: string[]) => ({
-  entry: ['telemetry', 'errors', ...methods, 'limit', 'limit-tokens', 'models', 'body', 'responses', 'config'].filter(
-    (name, index, all) => all.indexOf(name) === index,
-  ),
+  entry: ['telemetry', 'errors', ...methods, 'limit', 'models', 'body', 'limit-tokens', 'responses', 'config'],
 });
 
 const startWith = (plugin: Omit<OutsidePlugin, 'name'>, more: object = {}) =>
@@ -95,7 +93,7 @@ describe('the host of an external plugin', () => {
     const metrics = await metricsOf(started);
     expect(metrics).toContain('gatehouse_plugin_call_duration_seconds_count{plugin="it",outcome="2xx"} 1');
     expect(metrics).toContain('gatehouse_plugin_call_duration_seconds_count{plugin="it",outcome="egress_refused"} 1');
-    const line = started.gateway.logs.findLast(({ msg }) => msg === 'request');
+    const line = started.gateway.logs.findLast(({ msg }) => String(msg).startsWith('request '));
     expect(line).toMatchObject({ plugin: 'it', error_code: 'plugin_call_failed' });
   });
 
@@ -123,7 +121,7 @@ describe('the host of an external plugin', () => {
   it('names the plugin of a deliberate refusal in the access line', async () => {
     await using started = await startWith({ body: `throw new api.GatewayError('invalid_value', 'No.');` });
     await (await started.chat()).text();
-    const line = started.gateway.logs.findLast(({ msg }) => msg === 'request');
+    const line = started.gateway.logs.findLast(({ msg }) => String(msg).startsWith('request '));
     expect(line).toMatchObject({ plugin: 'it', error_code: 'invalid_value' });
     expect(started.gateway.logs.filter(({ level }) => level === 'error')).toEqual([]);
   });
@@ -149,7 +147,7 @@ describe('several plugins that know callers', () => {
     body: `
       const user = ctx.exchange.request.headers['x-user'];
       if (user === undefined) throw new api.NotMine('There is no x-user.');
-      ctx.exchange.caller = host.callers.make({ id: user, team: 'search', limits: { requests: '2/h' } });
+      ctx.exchange.caller = host.callers.make({ id: user, team: 'search', limits: { requests: '1/h' } });
       await next();`,
   };
   const start = (...methods: string[]) =>
@@ -176,11 +174,11 @@ describe('several plugins that know callers', () => {
   it('keep the limits of a caller that one of them makes', async () => {
     await using started = await start('auth', 'own');
     const statuses: number[] = [];
-    for (const user of ['ann', 'ann', 'ann', 'bob']) {
+    for (const user of ['ann', 'ann', 'bob']) {
       const reply = await started.chat({}, { 'x-gateway-api-key': '', 'x-user': user });
       await reply.text();
       statuses.push(reply.status);
     }
-    expect(statuses).toEqual([200, 200, 429, 200]);
+    expect(statuses).toEqual([200, 429, 200]);
   });
 });

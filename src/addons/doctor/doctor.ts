@@ -64,7 +64,7 @@ function settingsFindings(loaded: LoadResult, dir: string): readonly Finding[] {
 
 async function checkRest(loaded: LoadResult, options: DoctorOptions): Promise<readonly Finding[]> {
   const { settings } = loaded;
-  const { env, offline, probes = false, timeoutMs, read = readSystem, lookup } = options;
+  const { dir, env, offline, probes = false, timeoutMs, read = readSystem, lookup } = options;
   if (!settings || !loaded.ok) return [skipped('everything else', 'it depends on the settings, which have errors')];
   const server = compileServerSettings(settings.server);
   const { checkUpstreams } = await import('./upstreams.ts');

@@ -74,7 +74,7 @@ const API = pathToFileURL(moduleFile('src/plugin/index')).href;
 const TESTING = pathToFileURL(moduleFile('src/plugin/testing/index')).href;
 
 /** The names of the plugin API: that of the published package, and a shorter one. */
-const PLUGIN_API: ReadonlyMap<string, string> = new Map(
+const API_MODULES: ReadonlyMap<string, string> = new Map(
   ['gatehouse-gateway', 'gatehouse'].flatMap((name) => [
     [`${name}/plugin`, API],
     [`${name}/plugin/testing`, TESTING],
@@ -88,7 +88,7 @@ function offerPluginApi(): void {
   offered = true;
   registerHooks({
     resolve(specifier, context, next) {
-      const url = PLUGIN_API.get(specifier);
+      const url = API_MODULES.get(specifier);
       return url === undefined ? followed(specifier, context, next) : { url, shortCircuit: true };
     },
   });

@@ -45,7 +45,7 @@ describe('the metrics of a plugin', () => {
     for (let index = 0; index < 150; index += 1) counter.add({ id: String(index) });
     const found = await lines('plugin_mask_mail_seen_total{');
     expect([found.length, found.at(-1)]).toEqual([100, 'plugin_mask_mail_seen_total{id="__other__"} 51']);
-    expect(await lines('gatehouse_metrics_label_overflow_total{metric="plugin_mask_mail')).toHaveLength(1);
+    expect(await lines('gatehouse_metric_label_overflow_total{metric="plugin_mask_mail')).toHaveLength(1);
   });
 
   it('refuse names, labels and buckets that break the rules', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../plugin/testing/index.ts';
-import { PluginStores, type StoresByPlugin } from './plugin-stores.ts';
+import { enterStores, leaveStores, PluginStores, type StoresByPlugin } from './plugin-stores.ts';
 
 const cacheOf = (options: { maxBytes?: number; maxEntries?: number; ttl?: number } = {}) => {
   const clock = createFakeClock();
@@ -67,13 +67,15 @@ describe('the stores of plugins', () => {
     const clock = createFakeClock();
     const all: StoresByPlugin = new Map();
     const options = { maxBytes: 10_000, ttl: 1000 };
-    const first = PluginStores.enter(all, 'mask', clock);
+    enterStores(all, 'mask');
+    const first = PluginStores.of(all, 'mask', clock);
     first.cache<string>(options).set('a', 'one');
-    const second = PluginStores.enter(all, 'mask', clock);
-    PluginStores.leave(all, 'mask');
+    enterStores(all, 'mask');
+    leaveStores(all, 'mask');
+    const second = PluginStores.of(all, 'mask', clock);
     expect([second === first, second.cache(options).get('a')]).toEqual([true, 'one']);
     expect(second.cache({ ...options, maxBytes: 50 }).get('a')).toBeUndefined();
-    PluginStores.leave(all, 'mask');
+    leaveStores(all, 'mask');
     expect(all.size).toBe(0);
   });
 });

@@ -6,33 +6,42 @@ const MAX_CACHES = 16;
 /** What an entry takes besides its key and value. */
 const ENTRY_BYTES = 100;
 
-/** The stores of plugins by their name in the settings. They live as long as a snapshot uses them. */
-export type StoresByPlugin = Map<string, PluginStores>;
+/** The stores of plugins by their name in the settings. They live as long as a snapshot has a plugin of the name. */
+export type StoresByPlugin = Map<string, NamedStores>;
+
+interface NamedStores {
+  /** Hosts of plugins of this name. */
+  users: number;
+  /** Undefined: none of them has used any. */
+  stores: PluginStores | undefined;
+}
+
+export function enterStores(all: StoresByPlugin, plugin: string): void {
+  const named = all.get(plugin) ?? { users: 0, stores: undefined };
+  named.users += 1;
+  all.set(plugin, named);
+}
+
+export function leaveStores(all: StoresByPlugin, plugin: string): void {
+  const named = all.get(plugin);
+  if (named && (named.users -= 1) === 0) all.delete(plugin);
+}
 
 /** The caches and counters of the plugins of one name. */
 export class PluginStores {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #caches = new Map<string, StoredCache>();
   readonly counters: PluginCounters;
-  /** Hosts that use them. */
-  users = 0;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
     this.counters = new StoredCounters(clock);
   }
 
-  /** The stores of a plugin for one more host, which calls `leave`. */
-  static enter(all: StoresByPlugin, plugin: string, clock: Pick<Clock, 'now'>): PluginStores {
-    const stores = all.get(plugin) ?? new PluginStores(clock);
-    all.set(plugin, stores);
-    stores.users += 1;
-    return stores;
-  }
-
-  static leave(all: StoresByPlugin, plugin: string): void {
-    const stores = all.get(plugin);
-    if (stores && (stores.users -= 1) === 0) all.delete(plugin);
+  /** Those of a plugin whose host has entered. One that has left gets its own. */
+  static of(all: StoresByPlugin, plugin: string, clock: Pick<Clock, 'now'>): PluginStores {
+    const named = all.get(plugin) ?? { users: 0, stores: undefined };
+    return (named.stores ??= new PluginStores(clock));
   }
 
   cache<V>(options: CacheOptions): PluginCache<V> {

@@ -3,7 +3,7 @@ import type { CallerMaker, HostServices, OwnError } from '../../plugin/services.
 import type { Upstream } from '../upstream/types.ts';
 import { pluginFetch, type CallTools } from './plugin-fetch.ts';
 import { OwnMetrics, type OpenMetric } from './plugin-metrics.ts';
-import { PluginStores, type StoresByPlugin } from './plugin-stores.ts';
+import { enterStores, leaveStores, PluginStores, type StoresByPlugin } from './plugin-stores.ts';
 
 /** What the services of plugins keep from one snapshot to the next, and count. */
 export interface HostState {
@@ -35,16 +35,15 @@ const CLOSED = new GatewayError('shutting_down', 'The settings that hold this pl
 export function addServices<H extends object>(host: H, plugin: ServedPlugin, tools: ServiceTools): H & HostServices {
   const { instance, onClose } = plugin;
   const { state, clock, dry, exchange, callers } = tools;
-  const all: StoresByPlugin = state?.stores ?? new Map<string, PluginStores>();
+  const all: StoresByPlugin = state?.stores ?? new Map();
   const closing = once(() => {
     const cancellation = new Cancellation();
     onClose(() => cancellation.cancel(CLOSED));
     return cancellation;
   });
-  const stores = once(() => {
-    onClose(() => PluginStores.leave(all, instance));
-    return PluginStores.enter(all, instance, clock);
-  });
+  enterStores(all, instance);
+  onClose(() => leaveStores(all, instance));
+  const stores = once(() => PluginStores.of(all, instance, clock));
   const made: { readonly [Name in keyof HostServices]: () => HostServices[Name] } = {
     metrics: () => new OwnMetrics(instance, state?.openMetric),
     cache: () => (options) => stores().cache(options),

@@ -1,7 +1,9 @@
 import type { Clock } from '../../../plugin/index.ts';
+import type { Middleware } from '../../kernel/index.ts';
+import type { Guard } from './instance.ts';
 
 /** All requests of the process wait while a plugin computes. */
-export const BLOCKED_MS = 50;
+const BLOCKED_MS = 50;
 
 /** Time that is reported already, of all plugins: what a plugin calls may be the code of another one. */
 let reported = 0;
@@ -20,11 +22,12 @@ export class OwnTime {
 
   /** Runs the plugin's code, up to its first pause. */
   measure<T>(own: () => T): T {
-    const end = this.begin();
+    const [from, before] = [this.#clock.now(), reported];
+    this.#others = 0;
     try {
       return own();
     } finally {
-      end();
+      this.#end(from, before);
     }
   }
 
@@ -42,11 +45,32 @@ export class OwnTime {
   begin(): () => void {
     const [from, before] = [this.#clock.now(), reported];
     this.#others = 0;
-    return () => {
-      const ms = this.#clock.now() - from - Math.max(this.#others, reported - before);
-      if (ms <= BLOCKED_MS) return;
-      reported += ms;
-      this.#onBlocked(ms);
-    };
+    return () => this.#end(from, before);
+  }
+
+  #end(from: number, before: number): void {
+    const ms = this.#clock.now() - from - Math.max(this.#others, reported - before);
+    if (ms <= BLOCKED_MS) return;
+    reported += ms;
+    this.#onBlocked(ms);
   }
 }
+
+/** The middleware of an external plugin, which is named when it holds the event loop. Nothing else stands between it and the plugin. */
+export const timed =
+  (plugin: string, middleware: Middleware, { clock, onFault }: Guard): Middleware =>
+  (ctx, next) => {
+    const time = new OwnTime(clock, (ms) =>
+      onFault({ kind: 'blocked', plugin, requestId: ctx.exchange.id, error: undefined, ms }),
+    );
+    const timedNext = (): Promise<void> => {
+      const done = time.leaveOut(next);
+      let end: (() => void) | undefined;
+      const begin = (): void => void (end = time.begin());
+      done.then(begin, begin);
+      // Behind the plugin's own `await`, which it begins when `next` has returned: what runs in between is the plugin's code.
+      queueMicrotask(() => void done.then(() => end?.(), () => end?.()));
+      return done;
+    };
+    return time.measure(() => middleware(ctx, timedNext));
+  };

@@ -41,16 +41,11 @@ class PluginRun {
   #downstreamFailure: { readonly thrown: unknown } | undefined;
   #wrapped: WrappedBody | undefined;
   #ended: GatewayError | undefined;
-  #endOfWork: (() => void) | undefined;
   #stopTimer: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
 
-  /** Undefined: nothing is reported. */
-  readonly #time: OwnTime | undefined;
-
   constructor(instance: Instance, downstream: Chain, ctx: GatewayContext) {
     this.#instance = instance;
-    this.#time = instance.guard && new OwnTime(instance.guard.clock, (ms) => this.#report('blocked', undefined, ms));
     this.#downstream = downstream;
     this.#ctx = ctx;
     const onHandOver = (): void => this.#handOver();
@@ -59,8 +54,7 @@ class PluginRun {
 
   run(): Promise<void> {
     const { middleware, guard } = this.#instance;
-    const start = (): Promise<void> => runAs(this.#work, () => started((ctx) => middleware(ctx, this.#next), this.#ctx));
-    (this.#time ? this.#time.measure(start) : start())
+    runAs(this.#work, () => started((ctx) => middleware(ctx, this.#next), this.#ctx))
       .then(
         () => this.#finish(),
         (thrown: unknown) => this.#fail(thrown),
@@ -78,22 +72,16 @@ class PluginRun {
     if (this.#calls > 1 && !repeats) return refuse(`plugin "${name}" called next() twice without declaring repeats`);
     this.#handOver();
     this.#running += 1;
-    const rest = (): Promise<void> => runAs(this.#outerWork, () => started(this.#downstream, this.#ctx));
-    const done = (this.#time ? this.#time.leaveOut(rest) : rest()).then(() => this.#guardBody());
+    const done = runAs(this.#outerWork, () => started(this.#downstream, this.#ctx)).then(() => this.#guardBody());
     // Handles the failure too: if a plugin does not await `next`, it would be unhandled and end the process.
     done.then(
       () => this.#settled(),
       (thrown: unknown) => this.#settled({ thrown }),
     );
-    // Behind the plugin's own `await`, which it begins when `next` has returned: what runs in between is the plugin's code.
-    if (this.#time) queueMicrotask(() => void done.then(this.#pause, this.#pause));
     return done;
   };
 
-  readonly #pause = (): void => this.#endOfWork?.();
-
   #settled(failure?: { readonly thrown: unknown }): void {
-    this.#endOfWork = this.#time?.begin();
     this.#running -= 1;
     this.#downstreamFailure = failure;
     // The plugin may clean up before it is given up.
@@ -258,9 +246,10 @@ class PluginRun {
   }
 
   #wrap(given: Source | undefined): WrappedBody {
-    const { name: plugin } = this.#instance;
+    const { name: plugin, guard } = this.#instance;
     return new WrappedBody(given, {
       plugin,
+      time: guard && new OwnTime(guard.clock, (ms) => this.#report('blocked', undefined, ms)),
       onFault: (thrown) => {
         const error = blame(thrown, plugin);
         this.#report('stream', error);
@@ -270,7 +259,6 @@ class PluginRun {
         });
       },
       onLate: (error) => this.#report('timeout', error),
-      time: this.#time,
     });
   }
 }
