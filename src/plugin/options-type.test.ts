@@ -26,7 +26,10 @@ describe('the type of a schema', () => {
   });
 
   it('has each property with a default', () => {
-    const schema = { type: 'object', properties: { max: { type: 'number', default: 3 }, min: { type: 'number' } } } as const;
+    const schema = {
+      type: 'object',
+      properties: { max: { type: 'number', default: 3 }, min: { type: 'number' } },
+    } as const;
     expectTypeOf(typeOf(schema)).toEqualTypeOf<{ max: number; min?: number }>();
   });
 

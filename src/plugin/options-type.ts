@@ -41,7 +41,9 @@ type ObjectOf<S> = S extends { readonly properties: infer Properties }
 /** The keys that are always there: they are required, or have a default. */
 type GivenOf<S, Properties> =
   | RequiredOf<S>
-  | { [Key in keyof Properties]: Properties[Key] extends { readonly default: unknown } ? Key : never }[keyof Properties];
+  | {
+      [Key in keyof Properties]: Properties[Key] extends { readonly default: unknown } ? Key : never;
+    }[keyof Properties];
 
 type RequiredOf<S> = S extends { readonly required: readonly (infer Key)[] } ? Key : never;
 

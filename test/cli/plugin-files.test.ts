@@ -50,7 +50,8 @@ const hashOf = (dir: string): string =>
 async function serve(dir: string) {
   const gateway = spawn(process.execPath, [MAIN, 'serve', '--configs', join(dir, 'configs')]);
   let said = '';
-  for (const stream of [gateway.stdout, gateway.stderr]) stream.on('data', (piece: Buffer) => (said += piece.toString()));
+  for (const stream of [gateway.stdout, gateway.stderr])
+    stream.on('data', (piece: Buffer) => (said += piece.toString()));
   onTestFinished(async () => {
     const ended = new Promise((resolve) => gateway.once('exit', resolve));
     if (gateway.exitCode === null && gateway.kill('SIGKILL')) await ended;

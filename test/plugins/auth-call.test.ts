@@ -50,7 +50,10 @@ interface Started {
 
 async function start(
   answer: (credential: string) => Answer | Promise<Answer>,
-  { methods = ['auth-call'], timeout = '20s' }: { readonly methods?: readonly string[]; readonly timeout?: string } = {},
+  {
+    methods = ['auth-call'],
+    timeout = '20s',
+  }: { readonly methods?: readonly string[]; readonly timeout?: string } = {},
 ): Promise<Started> {
   const service = await startService(answer);
   const upstream = await startUpstream((_, res) => json(res, openaiReply('hello')));
@@ -103,7 +106,10 @@ describe('the service that knows the callers', () => {
     const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
     const signature = createHmac('sha256', Buffer.alloc(32, 7)).update(signed).digest('base64');
     expect(headers['webhook-signature']).toBe(`v1,${signature}`);
-    expect(gateway.logs.findLast(({ msg }) => String(msg).startsWith('request '))).toMatchObject({ key_id: 'ann', team: 'search' });
+    expect(gateway.logs.findLast(({ msg }) => String(msg).startsWith('request '))).toMatchObject({
+      key_id: 'ann',
+      team: 'search',
+    });
     expect(upstream.seen).toHaveLength(2);
     expect(JSON.stringify(upstream.seen)).not.toContain(CREDENTIAL);
     const { text: metrics } = await gateway.gateway.metrics.scrape(undefined);

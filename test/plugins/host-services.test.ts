@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest';
-import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../support/gateway.ts';
 import { json, openaiReply, type Script } from '../support/upstream.ts';
 import { CLIENT_APIS, send } from './client-apis.ts';
@@ -36,6 +39,39 @@ async function serve(answer: (body: string) => { status?: number; body?: string 
 }
 const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/plugins/host.md'), 'utf8');
+
+function moduleOf(name: string, text: string): string {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-host-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const file = join(dir, `${name}.mjs`);
+  writeFileSync(file, text);
+  return file;
+}
+
+describe('the plugin of docs/plugins/host.md', () => {
+  it('asks about tenants once, and refuses those that are blocked', async () => {
+    const [, text = ''] = /```js\n(\/\/ configs\/plugins\/tenant-quota\.mjs\n[\s\S]+?)```/.exec(PAGE) ?? [];
+    let asked = 0;
+    await using service = await serve(() => ((asked += 1), { body: '{"blocked":true}' }));
+    const options = { url: urlOf(service), allow_insecure: true };
+    await using started = await startOutsideGateway({
+      plugins: [],
+      upstream: ok,
+      chains: { request: [{ plugin: 'tenant-quota', options }, 'metadata', 'route'] },
+      server: { plugins: [moduleOf('tenant-quota', text)] },
+    });
+    for (let count = 0; count < 2; count += 1) {
+      const reply = await started.chat();
+      expect([reply.status, await reply.json()]).toMatchObject([403, { error: { code: 'tenant_blocked' } }]);
+    }
+    expect(asked).toBe(1);
+    const metrics = await metricsOf(started);
+    expect(metrics).toContain('plugin_tenant_quota_asked_total{known="false"} 1');
+    expect(metrics).toContain('plugin_tenant_quota_asked_total{known="true"} 1');
+  });
+});
+
 describe('the host of an external plugin', () => {
   it('counts in metrics of the plugin, which a scrape has', async () => {
     await using started = await startWith({
@@ -67,7 +103,6 @@ describe('the host of an external plugin', () => {
       ['1', 'nothing'],
       ['2', 'kept'],
     ]);
-    const { readFileSync, writeFileSync } = await import('node:fs');
     const file = `${started.gateway.configs}/server.yaml`;
     const server = JSON.parse(readFileSync(file, 'utf8')) as { chains: object };
     const chains = { request: [{ plugin: 'it', options: { n: 1 } }, 'metadata', 'route'] };
@@ -115,7 +150,11 @@ describe('the host of an external plugin', () => {
     const reply = await started.chat();
     await reply.text();
     const id = reply.headers.get('x-gateway-request-id');
-    expect(started.gateway.logs.find(({ msg }) => msg === 'noted')).toMatchObject({ plugin: 'it', request_id: id, a: 1 });
+    expect(started.gateway.logs.find(({ msg }) => msg === 'noted')).toMatchObject({
+      plugin: 'it',
+      request_id: id,
+      a: 1,
+    });
   });
 
   it('names the plugin of a deliberate refusal in the access line', async () => {
@@ -131,7 +170,10 @@ describe('the host of an external plugin', () => {
     for (const body of [`${block} await next();`, `await next(); ${block}`]) {
       await using started = await startWith({ body });
       await (await started.chat()).text();
-      await until(() => started.gateway.logs.some(({ msg }) => String(msg).includes('held the event loop')), 'it is named');
+      await until(
+        () => started.gateway.logs.some(({ msg }) => String(msg).includes('held the event loop')),
+        'it is named',
+      );
       const [line] = started.gateway.logs.filter(({ msg }) => String(msg).includes('held the event loop'));
       expect(line).toMatchObject({ level: 'warn', plugin: 'it' });
       expect(Number(line!['blocked_ms'])).toBeGreaterThanOrEqual(100);
@@ -140,25 +182,26 @@ describe('the host of an external plugin', () => {
 });
 
 describe('several plugins that know callers', () => {
-  const OWN: OutsidePlugin = {
-    name: 'own',
-    level: 'entry',
-    more: `provides: ['caller']`,
-    body: `
-      const user = ctx.exchange.request.headers['x-user'];
-      if (user === undefined) throw new api.NotMine('There is no x-user.');
-      ctx.exchange.caller = host.callers.make({ id: user, team: 'search', limits: { requests: '1/h' } });
-      await next();`,
-  };
+  /** The one of the page. */
+  const [create = ''] = /^create: [\s\S]+?^};/m.exec(PAGE) ?? [];
+  const own = `import { definePlugin, NotMine } from 'gatehouse-gateway/plugin';
+export default definePlugin({
+  name: 'own', level: 'entry', provides: ['caller'], options: { type: 'object', additionalProperties: false, properties: {} },
+  ${create.replace("'60/min'", "'1/h'").replace(/;$/, '')}
+});`;
   const start = (...methods: string[]) =>
     startOutsideGateway({
-      plugins: [OWN],
+      plugins: [],
       upstream: ok,
       chains: entry(...methods),
+      server: { plugins: [moduleOf('own', own)] },
       settings: { teams: { teams: { search: {} } } },
     });
 
-  it.each([['auth', 'own'], ['own', 'auth']])('try one after another, in the order of the chain: %s, %s', async (...methods) => {
+  it.each([
+    ['auth', 'own'],
+    ['own', 'auth'],
+  ])('try one after another, in the order of the chain: %s, %s', async (...methods) => {
     await using started = await start(...methods);
     const byKey = await started.chat();
     const byUser = await started.chat({}, { 'x-gateway-api-key': '', 'x-user': 'ann' });
@@ -168,7 +211,10 @@ describe('several plugins that know callers', () => {
     expect([none.status, text]).toEqual([401, expect.stringContaining('own: There is no x-user.')]);
     expect(text).toContain('auth: No gateway key');
     const wrong = await started.chat({}, { 'x-gateway-api-key': 'wrong' });
-    expect([wrong.status, await wrong.text()]).toEqual([401, expect.stringContaining('auth: The gateway key is not valid.')]);
+    expect([wrong.status, await wrong.text()]).toEqual([
+      401,
+      expect.stringContaining('auth: The gateway key is not valid.'),
+    ]);
   });
 
   it('keep the limits of a caller that one of them makes', async () => {

@@ -11,7 +11,10 @@ describe('the answer of the service', () => {
     [
       'a caller in the words of keys.yaml',
       { caller: { id: 'a', team: 't', default_config: 'c', metadata: { k: 'v' }, limits: { requests: '1/s' } } },
-      { caller: { id: 'a', team: 't', defaultConfig: 'c', metadata: { k: 'v' }, limits: { requests: '1/s' } }, ttlMs: 0 },
+      {
+        caller: { id: 'a', team: 't', defaultConfig: 'c', metadata: { k: 'v' }, limits: { requests: '1/s' } },
+        ttlMs: 0,
+      },
     ],
   ])('may have %s', (_, value, expected) => {
     expect(read(value)).toEqual(expected);

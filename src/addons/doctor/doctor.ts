@@ -80,7 +80,9 @@ async function checkRest(loaded: LoadResult, options: DoctorOptions): Promise<re
     checkStateFolder(settings.server),
     checkFiles(server, read),
     checkMemory(server, read),
-    ...((settings.server.plugins ?? []).length > 0 ? await (await import('./plugins.ts')).checkPlugins(loaded, dir) : []),
+    ...((settings.server.plugins ?? []).length > 0
+      ? await (await import('./plugins.ts')).checkPlugins(loaded, dir)
+      : []),
     ...checkProxy(env, settings.server.egress?.proxy !== undefined),
     ...ports,
     ...upstreams,

@@ -216,14 +216,17 @@ export class ChainBuilder {
     if (!entry || !isServed(entry)) return host;
     const { clock, dry = false, upstream, callers, host: state } = this.#tools;
     const onClose = (task: () => void): void => resources.onClose(instance, task);
-    const tools = { clock, dry, exchange: upstream.exchange.bind(upstream), callers: () => callerMaker(callers), state };
+    const tools = {
+      clock,
+      dry,
+      exchange: upstream.exchange.bind(upstream),
+      callers: () => callerMaker(callers),
+      state,
+    };
     return addServices(host, { instance, errors: plugin.errors ?? {}, onClose }, tools);
   }
 
-  #host(
-    { plugin, instance, resources }: HostOwner,
-    granted: Partial<Capabilities>,
-  ): Host<CapabilityName> {
+  #host({ plugin, instance, resources }: HostOwner, granted: Partial<Capabilities>): Host<CapabilityName> {
     const { clock, random, dry = false } = this.#tools;
     const capabilities = Object.fromEntries(
       plugin.needs.map((need) => {

@@ -39,7 +39,11 @@ const oneOfSeveral =
     } catch (error) {
       if (!(error instanceof NotMine) || exchange.caller) throw error;
       const all = [...(tried.get(exchange) ?? []), `${name}: ${error.message}`];
-      if (isLast) throw new NotMine(`No method of this gateway knows the caller. ${all.join(' ')}`, error.code === 'missing_api_key' ? error.code : 'invalid_api_key');
+      if (isLast)
+        throw new NotMine(
+          `No method of this gateway knows the caller. ${all.join(' ')}`,
+          error.code === 'missing_api_key' ? error.code : 'invalid_api_key',
+        );
       tried.set(exchange, all);
     }
     return next();

@@ -182,7 +182,9 @@ function checked(value: Readonly<Record<string, unknown>>): Plugin {
   if (!isObject(options)) throw new Error(`the \`options\` of ${of} are no JSON Schema: ${show(options)}`);
   if (typeof create !== 'function') throw new Error(`the \`create\` of ${of} is no function`);
   if (typeof minApi !== 'number' || minApi > PLUGIN_API)
-    throw new Error(`${of} needs version ${show(minApi)} of the plugin API, and this gateway has version ${PLUGIN_API}`);
+    throw new Error(
+      `${of} needs version ${show(minApi)} of the plugin API, and this gateway has version ${PLUGIN_API}`,
+    );
   const fault = isObject(errors) ? ownErrorsFault(errors) : 'they are no object';
   if (fault !== undefined) throw new Error(`the \`errors\` of ${of} cannot be used: ${fault}`);
   // All that the type says has been checked, but for the arguments of its functions.

@@ -48,7 +48,8 @@ export function ownImport(specifier: string, url: string, parent: string | undef
   if (!known) own(url, { module: owner.module, shared: owner.shared || !isOwnFile });
   if (!isOwnFile || owner.shared || path === undefined) return undefined;
   const { files, name } = owner.module;
-  if (files && !files.has(path)) throw new Error(`the plugin ${name} imports ${specifier}, which its integrity does not cover`);
+  if (files && !files.has(path))
+    throw new Error(`the plugin ${name} imports ${specifier}, which its integrity does not cover`);
   return path;
 }
 

@@ -68,7 +68,11 @@ describe('a caller that a plugin makes', () => {
     ['an id with a line break', { id: 'a\nb' }, /id is not 1 to 128/],
     ['the id of a key', { id: 'good' }, /with the id of a gateway key/],
     ['a team that does not exist', { id: 'a', team: 'nowhere' }, /its team "nowhere" does not exist/],
-    ['an organization that does not exist', { id: 'a', organization: 'nowhere' }, /its organization "nowhere" does not/],
+    [
+      'an organization that does not exist',
+      { id: 'a', organization: 'nowhere' },
+      /its organization "nowhere" does not/,
+    ],
     ['a limit that does not exist', { id: 'a', limits: { request: '1/s' } }, /there is no limit "request"/],
     ['a rate that cannot be read', { id: 'a', limits: { requests: 'many' } }, /is no rate/],
     ['no places', { id: 'a', limits: { concurrency: 0 } }, /no whole number above 0/],

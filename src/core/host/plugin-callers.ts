@@ -27,11 +27,18 @@ export function callerMaker({ keys, tenants, entry }: CallerSource): CallerMaker
     make(caller) {
       const { id, team, organization, metadata } = caller;
       if (typeof id !== 'string' || !ID.test(id))
-        throw new GatewayError('key_misconfigured', 'A plugin has made a caller whose id is not 1 to 128 letters, digits and ._@:-.');
+        throw new GatewayError(
+          'key_misconfigured',
+          'A plugin has made a caller whose id is not 1 to 128 letters, digits and ._@:-.',
+        );
       const current = tenants();
       if (current.key(id)) throw misconfigured(id, 'a plugin has made a caller with the id of a gateway key');
       const outer = team === undefined ? undefined : current.outer(`team:${team}`);
-      const above = outer ? outer.organization : organization === undefined ? undefined : current.outer(`organization:${organization}`);
+      const above = outer
+        ? outer.organization
+        : organization === undefined
+          ? undefined
+          : current.outer(`organization:${organization}`);
       // Throws for a team or an organization that does not exist.
       current.pathOf({ keyId: id, team, organization });
       const made = callerWith(
@@ -57,7 +64,11 @@ const keyOf = ({ id, team, owner, models, providers, configs, defaultConfig }: N
   ...(defaultConfig !== undefined && { default_config: defaultConfig }),
 });
 
-function withLimits(made: Caller, { id, limits }: NewCaller, entry: ReadonlySet<string>): Caller & { limits?: OwnLimits } {
+function withLimits(
+  made: Caller,
+  { id, limits }: NewCaller,
+  entry: ReadonlySet<string>,
+): Caller & { limits?: OwnLimits } {
   if (!limits || Object.keys(limits).length === 0) return made;
   const needed = 'tokens' in limits ? ['limit', 'limit-tokens'] : ['limit'];
   const missing = needed.find((plugin) => !entry.has(plugin));
@@ -79,6 +90,9 @@ function limitsOf(id: string, limits: NonNullable<NewCaller['limits']>): OwnLimi
       ...(concurrency !== undefined && { concurrency: Number(concurrency) }),
     };
   } catch (error) {
-    throw misconfigured(id, `a limit of it is no rate, such as 60/min (${error instanceof Error ? error.message : ''})`);
+    throw misconfigured(
+      id,
+      `a limit of it is no rate, such as 60/min (${error instanceof Error ? error.message : ''})`,
+    );
   }
 }

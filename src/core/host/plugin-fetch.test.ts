@@ -7,7 +7,7 @@ import { pluginFetch } from './plugin-fetch.ts';
 function setUp(answer: (request: SmallRequest) => Promise<SmallReply>, dry = false) {
   const outcomes: string[] = [];
   const closing = new Cancellation();
-  const fetch = pluginFetch({
+  const ask = pluginFetch({
     plugin: 'guard',
     dry,
     clock: createFakeClock(),
@@ -15,15 +15,15 @@ function setUp(answer: (request: SmallRequest) => Promise<SmallReply>, dry = fal
     closing,
     called: (plugin, outcome) => void outcomes.push(`${plugin} ${outcome}`),
   });
-  return { fetch, outcomes, closing };
+  return { ask, outcomes, closing };
 }
 const ok = (text = '{"a":1}'): SmallReply => ({ status: 200, headers: {}, text: '', bytes: Buffer.from(text) });
 
 describe('host.fetch', () => {
   it('sends what it is given within its bounds, and reads the reply as text or JSON', async () => {
     const seen: SmallRequest[] = [];
-    const { fetch, outcomes } = setUp((request) => (seen.push(request), Promise.resolve(ok())));
-    const reply = await fetch('https://a.example/x', { body: 'text', headers: { a: 'b' } });
+    const { ask, outcomes } = setUp((request) => (seen.push(request), Promise.resolve(ok())));
+    const reply = await ask('https://a.example/x', { body: 'text', headers: { a: 'b' } });
     expect([reply.status, reply.text(), reply.json()]).toEqual([200, '{"a":1}', { a: 1 }]);
     const bounds = { timeoutMs: 5000, maxBytes: 1024 * 1024, connections: 16, allowInsecure: false };
     expect(seen).toMatchObject([{ method: 'POST', body: 'text', headers: { a: 'b' }, ...bounds }]);
@@ -31,8 +31,8 @@ describe('host.fetch', () => {
   });
 
   it('fails with an error that no target and no breaker counts', async () => {
-    const { fetch, outcomes } = setUp(() => Promise.reject(new UpstreamError('timeout_first_byte', 'too late')));
-    const failure: unknown = await fetch('https://a.example/').catch((error: unknown) => error);
+    const { ask, outcomes } = setUp(() => Promise.reject(new UpstreamError('timeout_first_byte', 'too late')));
+    const failure: unknown = await ask('https://a.example/').catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'plugin_call_failed', status: 503, ofGateway: true, plugin: 'guard' });
     expect([failure instanceof UpstreamError, outcomes]).toEqual([false, ['guard timeout_first_byte']]);
   });
@@ -40,10 +40,10 @@ describe('host.fetch', () => {
   it('ends with its request, and with the settings of its plugin', async () => {
     const hanging = ({ cancellation }: SmallRequest): Promise<never> =>
       new Promise((_, reject) => void cancellation!.onCancel(reject));
-    const { fetch, closing } = setUp(hanging);
+    const { ask, closing } = setUp(hanging);
     const cancellation = new Cancellation();
-    const first = fetch('https://a.example/', { cancellation });
-    const second = fetch('https://a.example/');
+    const first = ask('https://a.example/', { cancellation });
+    const second = ask('https://a.example/');
     cancellation.cancel(new GatewayError('client_closed', 'left'));
     await expect(first).rejects.toThrow('left');
     closing.cancel(new GatewayError('shutting_down', 'released'));
@@ -51,9 +51,9 @@ describe('host.fetch', () => {
   });
 
   it('refuses bounds beyond its own, and calls nothing in a dry run', async () => {
-    const { fetch } = setUp(() => Promise.resolve(ok()));
-    await expect(fetch('https://a.example/', { timeout: 60_001 })).rejects.toThrow('not between 1 and 60000');
+    const { ask } = setUp(() => Promise.resolve(ok()));
+    await expect(ask('https://a.example/', { timeout: 60_001 })).rejects.toThrow('not between 1 and 60000');
     const dry = setUp(() => expect.unreachable(), true);
-    await expect(dry.fetch('https://a.example/')).rejects.toMatchObject({ code: 'plugin_call_failed' });
+    await expect(dry.ask('https://a.example/')).rejects.toMatchObject({ code: 'plugin_call_failed' });
   });
 });

@@ -45,7 +45,11 @@ async function call(url: string, options: FetchOptions, { exchange, closing }: C
     outer?.onCancel((reason) => stop.cancel(reason)),
   );
   try {
-    const { status, headers: received, bytes = Buffer.alloc(0) } = await exchange({
+    const {
+      status,
+      headers: received,
+      bytes = Buffer.alloc(0),
+    } = await exchange({
       url,
       method,
       headers,

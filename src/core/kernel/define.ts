@@ -51,9 +51,16 @@ export const definePlugin = define as <
 ) => Plugin;
 
 /** The same for a plugin that gets the services of the host, as an external one does. */
-export const defineServedPlugin = <L extends PluginLevel, const S extends object, const N extends CapabilityName = never>(
+export const defineServedPlugin = <
+  L extends PluginLevel,
+  const S extends object,
+  const N extends CapabilityName = never,
+>(
   definition: PluginDefinition<L, S, N, ServedTypes>,
-): Plugin => ({ ...definePlugin<L, S, N>(definition as unknown as PluginDefinition<L, S, N, BuiltInTypes>), services: true });
+): Plugin => ({
+  ...definePlugin<L, S, N>(definition as unknown as PluginDefinition<L, S, N, BuiltInTypes>),
+  services: true,
+});
 
 /** An external plugin may return anything. */
 export const isCreated = (created: unknown): created is CreatedPlugin =>

@@ -82,7 +82,8 @@ const toolsOf = (
   host: {
     openMetric: metrics.open,
     stores: new Map(),
-    called: (plugin: string, outcome: string, ms: number) => metrics.families.pluginCalls.add({ plugin, outcome }, ms / 1000),
+    called: (plugin: string, outcome: string, ms: number) =>
+      metrics.families.pluginCalls.add({ plugin, outcome }, ms / 1000),
   },
 });
 

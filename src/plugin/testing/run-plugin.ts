@@ -141,13 +141,21 @@ export function createHost({ name, needs, errors = {} }: Plugin, setup: HostSetu
     },
     onClose: (task: () => void | Promise<void>) => void closers.push(task),
   } as unknown as Host<CapabilityName>;
-  const served = addServices(host, { instance: name, errors, onClose: host.onClose }, {
-    dry: mode === 'dry',
-    clock,
-    exchange: () => Promise.reject(new UpstreamError('connection_failed', 'give `fetch` to answer it')),
-    callers: () => ({ byId: (id) => createCaller({ keyId: id }), make: ({ id, ...rest }) => createCaller({ ...callerParts(rest), keyId: id }), ...setup.callers }),
-    state: undefined,
-  });
+  const served = addServices(
+    host,
+    { instance: name, errors, onClose: host.onClose },
+    {
+      dry: mode === 'dry',
+      clock,
+      exchange: () => Promise.reject(new UpstreamError('connection_failed', 'give `fetch` to answer it')),
+      callers: () => ({
+        byId: (id) => createCaller({ keyId: id }),
+        make: ({ id, ...rest }) => createCaller({ ...callerParts(rest), keyId: id }),
+        ...setup.callers,
+      }),
+      state: undefined,
+    },
+  );
   if (setup.fetch) Object.defineProperty(served, 'fetch', { value: setup.fetch });
   const close = async (): Promise<void> => {
     for (const task of closers.splice(0).toReversed()) await task();

@@ -68,7 +68,6 @@ export const compileWebhook = ({
   allowInsecure: insecure ?? false,
 });
 
-
 /** Checks that webhooks can be reached and signed for, and that they name nodes that exist. */
 export const checkAlerts: Check = (settings) => ({
   server(server, report) {

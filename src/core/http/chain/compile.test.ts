@@ -278,7 +278,9 @@ describe('an external plugin', () => {
       'is not written for a newer plugin API',
       define(`name: 'own', level: 'request', minApi: 2`),
       'plugins: [MODULE]\n',
-      ['server.yaml:1:11: cannot load MODULE: plugin "own" needs version 2 of the plugin API, and this gateway has version 1'],
+      [
+        'server.yaml:1:11: cannot load MODULE: plugin "own" needs version 2 of the plugin API, and this gateway has version 1',
+      ],
     ],
     [
       'has no field of a newer plugin API',
@@ -292,13 +294,17 @@ describe('an external plugin', () => {
       'declares no error that the gateway has',
       define(`name: 'own', level: 'request', errors: { busy: { status: 503, type: 'server_error' } }`),
       'plugins: [MODULE]\n',
-      ['server.yaml:1:11: cannot load MODULE: the `errors` of plugin "own" cannot be used: "busy" is a code of the gateway\'s own'],
+      [
+        'server.yaml:1:11: cannot load MODULE: the `errors` of plugin "own" cannot be used: "busy" is a code of the gateway\'s own',
+      ],
     ],
     [
       'declares errors with the status of one',
       define(`name: 'own', level: 'request', errors: { fine: { status: 200, type: 'server_error' } }`),
       'plugins: [MODULE]\n',
-      ['server.yaml:1:11: cannot load MODULE: the `errors` of plugin "own" cannot be used: the status of "fine" is not from 400 to 599'],
+      [
+        'server.yaml:1:11: cannot load MODULE: the `errors` of plugin "own" cannot be used: the status of "fine" is not from 400 to 599',
+      ],
     ],
     [
       'is skipped only if it is pure or observes',

@@ -148,7 +148,8 @@ interface ItemPlace {
 function toPlace(item: ChainItem, index: number | Kept, list: readonly (string | number)[]): ItemPlace {
   if (typeof index === 'object') return { ...toPlace(item, 0, list), path: list, namePath: list, ...index };
   const path = [...list, index];
-  if (typeof item === 'string') return { plugin: item, instance: item, options: {}, path, namePath: path, skips: false };
+  if (typeof item === 'string')
+    return { plugin: item, instance: item, options: {}, path, namePath: path, skips: false };
   return {
     plugin: item.plugin,
     instance: item.name ?? item.plugin,
@@ -218,8 +219,12 @@ function checkPlace(
 /** A plugin that was skipped may have left half of its work. */
 function whyNotSkipped({ name, pure, reads }: Plugin, builtin: boolean): string | undefined {
   if (builtin) return `"${name}" is a plugin of the gateway, which is never skipped`;
-  const observes = reads && [reads.request, reads.reply].every((level) => level === undefined || level === 'none' || level === 'observe');
-  return pure || observes ? undefined : `"${name}" can be skipped only if it has \`pure: true\`, or \`reads\` that only observe`;
+  const observes =
+    reads &&
+    [reads.request, reads.reply].every((level) => level === undefined || level === 'none' || level === 'observe');
+  return pure || observes
+    ? undefined
+    : `"${name}" can be skipped only if it has \`pure: true\`, or \`reads\` that only observe`;
 }
 
 function missingMessage({ name: plugin, level }: Plugin, name: string, registry: PluginRegistry): string {
@@ -252,10 +257,7 @@ async function createInstance(
       const created = await runForPlugin(instance, create);
       return guard && isCreated(created) ? timed(instance, toMiddleware(created), guard) : created;
     };
-    const made = instantiate(
-      { plugin, builtin, instance, options, path, always },
-      builtin ? create : createOutside,
-    );
+    const made = instantiate({ plugin, builtin, instance, options, path, always }, builtin ? create : createOutside);
     const created = await inTime(Promise.resolve(made));
     if (!isCreated(created)) throw new Error('its `create` returned no middleware');
     return {

@@ -69,7 +69,13 @@ export const timed =
       const begin = (): void => void (end = time.begin());
       done.then(begin, begin);
       // Behind the plugin's own `await`, which it begins when `next` has returned: what runs in between is the plugin's code.
-      queueMicrotask(() => void done.then(() => end?.(), () => end?.()));
+      queueMicrotask(
+        () =>
+          void done.then(
+            () => end?.(),
+            () => end?.(),
+          ),
+      );
       return done;
     };
     return time.measure(() => middleware(ctx, timedNext));

@@ -172,11 +172,11 @@ class PluginRun {
   }
 
   /** A plugin with `on_error: skip` leaves the request to the rest of the chain. */
-  #failWith(error: Error): void {
+  #failWith(fault: Error): void {
     const { skips } = this.#instance;
-    if (!skips || this.#running > 0 || this.#ctx.exchange.cancellation.reason) return this.#done.reject(error);
+    if (!skips || this.#running > 0 || this.#ctx.exchange.cancellation.reason) return this.#done.reject(fault);
     if (this.#downstreamFailure) return this.#done.reject(this.#downstreamFailure.thrown);
-    if (this.#calls > 0) return this.#reply ? this.#done.resolve() : this.#done.reject(error);
+    if (this.#calls > 0) return this.#reply ? this.#done.resolve() : this.#done.reject(fault);
     runAs(this.#outerWork, () => started(this.#downstream, this.#ctx)).then(this.#done.resolve, this.#done.reject);
   }
 

@@ -82,7 +82,12 @@ describe('a response set by Koa middleware', () => {
     const body = { open() {}, pause() {}, resume() {}, cancel() {} };
     attempt.reply = { status: 200, headers: {}, body, stream: true };
     ctx.status = 203;
-    expect([ctx.body, ctx.length, attempt.reply.body === body, attempt.reply.status]).toEqual([undefined, undefined, true, 203]);
+    expect([ctx.body, ctx.length, attempt.reply.body === body, attempt.reply.status]).toEqual([
+      undefined,
+      undefined,
+      true,
+      203,
+    ]);
   });
 
   it('is an event stream if its type says so, even if the type is set after the body', () => {

@@ -11,7 +11,7 @@ export function ownErrorsFault(errors: Readonly<Record<string, unknown>>): strin
   if (entries.length > MAX_CODES) return `a plugin has at most ${MAX_CODES}`;
   for (const [code, own] of entries) {
     if (!CODE.test(code)) return `"${code}" is no code: lower-case letters, digits and _`;
-    if (Object.hasOwn(ERRORS, code)) return `"${code}" is a code of the gateway\'s own`;
+    if (Object.hasOwn(ERRORS, code)) return `"${code}" is a code of the gateway's own`;
     const { status, type }: Readonly<Record<string, unknown>> = isObject(own) ? own : {};
     if (!Number.isInteger(status) || Number(status) < 400 || Number(status) > 599)
       return `the status of "${code}" is not from 400 to 599`;

@@ -68,8 +68,12 @@ function hashOf(folder: string, digests: ReadonlyMap<string, string>): string {
 /** The file of a specifier. Undefined: there is none, which the import reports if it needs it. */
 function fileOf(specifier: string, folder: string): string | undefined {
   try {
-    const path = specifier.startsWith('file:') ? fileURLToPath(specifier) : resolve(folder, specifier.replace(/[?#].*$/, ''));
-    const file = ENDINGS.map((ending) => path + ending).find((one) => statSync(one, { throwIfNoEntry: false })?.isFile());
+    const path = specifier.startsWith('file:')
+      ? fileURLToPath(specifier)
+      : resolve(folder, specifier.replace(/[?#].*$/, ''));
+    const file = ENDINGS.map((ending) => path + ending).find((one) =>
+      statSync(one, { throwIfNoEntry: false })?.isFile(),
+    );
     return file === undefined ? undefined : realpathSync(file);
   } catch {
     return undefined;

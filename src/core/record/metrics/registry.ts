@@ -100,7 +100,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
         if (isDeepStrictEqual(shapeOf(known.spec), shapeOf(spec))) return known;
         throw new TypeError(`the metric ${spec.name} exists with another type, other labels or other buckets`);
       }
-      const family = openFamily(spec, () => families.labelOverflow.add({ metric: spec.name }), () => options.clock.now());
+      const family = openFamily(
+        spec,
+        () => families.labelOverflow.add({ metric: spec.name }),
+        () => options.clock.now(),
+      );
       opened.set(spec.name, family);
       registry.registerMetric(family as unknown as Metric);
       return family;
