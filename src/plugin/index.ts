@@ -43,7 +43,7 @@ export type {
 export { replacing, type ReplacingOptions } from './replacing.ts';
 export type { TextChannel, TextKind, TextResult, TextTransform } from '../formats/texts/channels.ts';
 export type {
-  CacheOptions,
+  PluginCacheOptions,
   CallerMaker,
   FetchOptions,
   FetchReply,

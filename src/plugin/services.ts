@@ -34,7 +34,7 @@ export interface PluginMetrics {
   ): { observe(labels: MetricLabels<L>, value: number): void };
 }
 
-export interface CacheOptions {
+export interface PluginCacheOptions {
   /** Bytes of all keys and values, as long as UTF-16 has them. The least recently used entry leaves first. */
   readonly maxBytes: number;
   /** Milliseconds that an entry is kept. */
@@ -125,7 +125,7 @@ export interface OwnError {
 export interface HostServices {
   readonly metrics: PluginMetrics;
   /** Plugins with the same name in the settings share it. */
-  cache<V>(options: CacheOptions): PluginCache<V>;
+  cache<V>(options: PluginCacheOptions): PluginCache<V>;
   readonly counters: PluginCounters;
   /**
    * A request to a service of the operator's: checked by the egress guard, bounded in time and size, cancelled with the request, measured.

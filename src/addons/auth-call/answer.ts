@@ -2,7 +2,7 @@ import { isObject } from '../../core/kernel/index.ts';
 import { GatewayError, type NewCaller } from '../../plugin/index.ts';
 
 /** What the service says about a credential. Plain values: it is kept beyond a reload. */
-export type Answer = { readonly ttlMs: number } & (
+export type CallerAnswer = { readonly ttlMs: number } & (
   | { readonly key: string }
   | { readonly caller: NewCaller }
   /** unknown: another method of the chain may know the credential. refused: none may. */
@@ -14,7 +14,7 @@ const MAX_TTL_MS = 5 * 60_000;
 const MAX_MESSAGE = 500;
 
 /** Reads the answer of the contract in the README of the plugin. Throws Error for any other. */
-export function readAnswer(status: number, text: string): Answer {
+export function readAnswer(status: number, text: string): CallerAnswer {
   if (status === 401 || status === 403) return readRefusal(status, text);
   if (status !== 200) throw new Error(`it answered HTTP ${status}`);
   const value: unknown = JSON.parse(text);
@@ -28,7 +28,7 @@ export function readAnswer(status: number, text: string): Answer {
 }
 
 /** The body of a refusal is optional, and may have any form. */
-function readRefusal(status: 401 | 403, text: string): Answer {
+function readRefusal(status: 401 | 403, text: string): CallerAnswer {
   const value = objectIn(text);
   const message = typeof value['message'] === 'string' ? value['message'].slice(0, MAX_MESSAGE) : undefined;
   return { ttlMs: readTtl(value['ttl']), no: status === 401 ? 'unknown' : 'refused', message };

@@ -16,7 +16,7 @@ import type { HostState } from '../host/services.ts';
 import type { Upstream } from '../upstream/types.ts';
 import { nearest, type Capabilities, type CapabilityName, type Plugin } from '../kernel/index.ts';
 import type { Clock, PluginLevel } from '../../plugin/index.ts';
-import type { Host, CreatedPlugin } from '../kernel/define.ts';
+import type { PluginHost, CreatedPlugin } from '../kernel/define.ts';
 import type { Report } from '../kernel/report.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import { readOptions } from '../settings/compile/plugin-options.ts';
@@ -208,10 +208,10 @@ export class ChainBuilder {
   }
 
   #served(
-    host: Host<CapabilityName>,
+    host: PluginHost<CapabilityName>,
     { plugin, instance, resources }: HostOwner,
     addServices: AddServices,
-  ): Host<CapabilityName> {
+  ): PluginHost<CapabilityName> {
     const entry = this.#tools.registry.get(plugin.name);
     if (!entry || !isServed(entry)) return host;
     const { clock, dry = false, upstream, callers, host: state } = this.#tools;
@@ -226,7 +226,7 @@ export class ChainBuilder {
     return addServices(host, { instance, errors: plugin.errors ?? {}, onClose }, tools);
   }
 
-  #host({ plugin, instance, resources }: HostOwner, granted: Partial<Capabilities>): Host<CapabilityName> {
+  #host({ plugin, instance, resources }: HostOwner, granted: Partial<Capabilities>): PluginHost<CapabilityName> {
     const { clock, random, dry = false } = this.#tools;
     const capabilities = Object.fromEntries(
       plugin.needs.map((need) => {
@@ -245,7 +245,7 @@ export class ChainBuilder {
       onClose: (task: () => void | Promise<void>) => resources.onClose(instance, task),
     };
     // The plugin's type restricts it to the capabilities it named in `needs`.
-    return { ...capabilities, ...host } as unknown as Host<CapabilityName>;
+    return { ...capabilities, ...host } as unknown as PluginHost<CapabilityName>;
   }
 
   setLogLevel(level: ServerSettings['telemetry']['log']['level']): void {

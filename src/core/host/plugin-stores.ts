@@ -1,5 +1,5 @@
 import type { Clock } from '../../plugin/index.ts';
-import type { CacheOptions, PluginCache, PluginCounters } from '../../plugin/services.ts';
+import type { PluginCacheOptions, PluginCache, PluginCounters } from '../../plugin/services.ts';
 
 const MAX_ENTRIES = 10_000;
 const MAX_CACHES = 16;
@@ -44,7 +44,7 @@ export class PluginStores {
     return (named.stores ??= new PluginStores(clock));
   }
 
-  cache<V>(options: CacheOptions): PluginCache<V> {
+  cache<V>(options: PluginCacheOptions): PluginCache<V> {
     const { name = '', maxBytes, ttl, maxEntries = MAX_ENTRIES } = options;
     if (!(maxBytes > 0) || !(ttl > 0) || !(maxEntries > 0))
       throw new TypeError('`maxBytes`, `ttl` and `maxEntries` of a cache are above 0');
@@ -64,7 +64,7 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-type Bounds = Required<Pick<CacheOptions, 'maxBytes' | 'ttl' | 'maxEntries'>>;
+type Bounds = Required<Pick<PluginCacheOptions, 'maxBytes' | 'ttl' | 'maxEntries'>>;
 
 class StoredCache implements PluginCache<unknown> {
   readonly #clock: Pick<Clock, 'now'>;

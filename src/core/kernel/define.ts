@@ -29,7 +29,7 @@ interface BuiltInTypes extends PluginTypes {
   readonly attempt: { readonly context: AttemptContext; readonly subject: Target };
 }
 
-export type Host<N extends CapabilityName = never> = HostTools<N, Capabilities>;
+export type PluginHost<N extends CapabilityName = never> = HostTools<N, Capabilities>;
 export type Middleware<C = GatewayContext> = PublicMiddleware<C>;
 export type Step<C = GatewayContext> = PublicStep<C>;
 export type CreatedPlugin<C = GatewayContext> = PublicCreatedPlugin<C>;

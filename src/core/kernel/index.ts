@@ -46,3 +46,4 @@ export * from './spellings.ts';
 export { leavesTime } from './timeouts.ts';
 export * from './turns.ts';
 export { parseSeconds } from './units.ts';
+export { signedHeaders, signingKey } from './webhook-signature.ts';

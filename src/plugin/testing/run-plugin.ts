@@ -3,7 +3,7 @@ import { pino, type Logger } from 'pino';
 import type { Attempt } from '../../core/kernel/attempt.ts';
 import type { Capabilities, CapabilityName } from '../../core/kernel/capabilities.ts';
 import { hooked } from '../../core/hooks/hooked.ts';
-import { toMiddleware, type CreatedPlugin, type Host, type Middleware } from '../../core/kernel/define.ts';
+import { toMiddleware, type CreatedPlugin, type PluginHost, type Middleware } from '../../core/kernel/define.ts';
 import type { Exchange, GatewayContext } from '../../core/kernel/exchange.ts';
 import type { Plugin, PluginWords } from '../define.ts';
 import type { CallerMaker, HostServices } from '../services.ts';
@@ -140,7 +140,7 @@ export function createHost({ name, needs, errors = {} }: Plugin, setup: HostSetu
       ));
     },
     onClose: (task: () => void | Promise<void>) => void closers.push(task),
-  } as unknown as Host<CapabilityName>;
+  } as unknown as PluginHost<CapabilityName>;
   const served = addServices(
     host,
     { instance: name, errors, onClose: host.onClose },

@@ -1,4 +1,4 @@
-import { isCreated, toMiddleware, type CreatedPlugin, type Host, type Middleware } from '../../kernel/define.ts';
+import { isCreated, toMiddleware, type CreatedPlugin, type PluginHost, type Middleware } from '../../kernel/define.ts';
 import type { CapabilityName, Plugin } from '../../kernel/index.ts';
 import type { PluginLevel } from '../../../plugin/index.ts';
 import type { Problem, Report } from '../../kernel/report.ts';
@@ -83,7 +83,7 @@ interface CompileSetup extends ListChecks {
     | ((place: Pick<PluginPlace, 'plugin' | 'instance'>, made: unknown) => Promise<Middleware>)
     | undefined;
   /** Creates the host for a plugin: the capabilities it may have and its own log. */
-  readonly host: (plugin: Plugin, instance: string) => Host<CapabilityName>;
+  readonly host: (plugin: Plugin, instance: string) => PluginHost<CapabilityName>;
   readonly inTime: <T>(work: Promise<T>) => Promise<T>;
   /** Time limit and fault reports of external plugins. Default: no limit. */
   readonly guard?: Guard | undefined;

@@ -1,9 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { bearer, defineServedPlugin, googleKeys, parseSeconds, type Exchange } from '../../../../core/kernel/index.ts';
-import { signedHeaders, signingKey } from '../../../../core/kernel/webhook-signature.ts';
+import {
+  bearer,
+  defineServedPlugin,
+  googleKeys,
+  parseSeconds,
+  signedHeaders,
+  signingKey,
+  type Exchange,
+} from '../../../../core/kernel/index.ts';
 import { GatewayError, NotMine, Secret, type Caller, type HostServices } from '../../../../plugin/index.ts';
-import { readAnswer, type Answer } from '../../answer.ts';
-import { OpenCalls } from '../../open-calls.ts';
+import { readAnswer, type CallerAnswer } from '../../answer.ts';
+import { JoinedCalls } from '../../joined-calls.ts';
 
 const MAX_KEPT = 10_000;
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
@@ -66,10 +73,10 @@ export default defineServedPlugin({
     const secret = options.secret as unknown;
     const key = signingKey(secret instanceof Secret ? secret : new Secret(String(secret), 'auth-call'));
     if (!key) throw new Error('its `secret` is not `whsec_` and the base64 of 24 to 64 bytes');
-    const kept = host.cache<Answer>({ maxBytes: MAX_KEPT_BYTES, ttl: MAX_KEPT_MS, maxEntries: MAX_KEPT });
-    const calls = new OpenCalls<Answer>();
+    const kept = host.cache<CallerAnswer>({ maxBytes: MAX_KEPT_BYTES, ttl: MAX_KEPT_MS, maxEntries: MAX_KEPT });
+    const calls = new JoinedCalls<CallerAnswer>();
 
-    const call = async (credential: string): Promise<Answer> => {
+    const call = async (credential: string): Promise<CallerAnswer> => {
       const body = JSON.stringify({ version: 1, credential });
       const id = randomUUID();
       const reply = await host.fetch(url, {
@@ -82,7 +89,7 @@ export default defineServedPlugin({
       });
       return readAnswer(reply.status, reply.text());
     };
-    const ask = async (credential: string, exchange: Exchange): Promise<Answer> => {
+    const ask = async (credential: string, exchange: Exchange): Promise<CallerAnswer> => {
       const digest = createHash('sha256').update(`${url}\n${credential}`).digest('base64url');
       const known = kept.get(digest);
       if (known) return known;
@@ -113,7 +120,7 @@ export default defineServedPlugin({
   },
 });
 
-function callerOf(answer: Answer, { request }: Exchange, callers: HostServices['callers']): Caller {
+function callerOf(answer: CallerAnswer, { request }: Exchange, callers: HostServices['callers']): Caller {
   if ('key' in answer) return callers.byId(answer.key, request.remoteAddress);
   if ('caller' in answer) return callers.make(answer.caller);
   const message = answer.message ?? 'The credential is not valid.';

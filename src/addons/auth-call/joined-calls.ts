@@ -5,7 +5,7 @@ const MAX_OPEN = 100;
 const RETRY_AFTER_MS = 1000;
 
 /** Calls under way, by the digest of their credential: requests with the same credential wait for one call. */
-export class OpenCalls<T> {
+export class JoinedCalls<T> {
   readonly #open = new Map<string, Promise<T>>();
 
   /** The result of the call. A request that leaves does not end the call, for which others may wait. */

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Cancellation, GatewayError } from '../../plugin/index.ts';
-import { OpenCalls } from './open-calls.ts';
+import { JoinedCalls } from './joined-calls.ts';
 
 const ever = new Cancellation();
 
 describe('calls under way', () => {
   it('are one for the same credential, until it has ended', async () => {
-    const calls = new OpenCalls<number>();
+    const calls = new JoinedCalls<number>();
     let made = 0;
     const open = Promise.withResolvers<void>();
     const call = async (): Promise<number> => {
@@ -20,7 +20,7 @@ describe('calls under way', () => {
   });
 
   it('go on for the others when one request leaves', async () => {
-    const calls = new OpenCalls<string>();
+    const calls = new JoinedCalls<string>();
     const open = Promise.withResolvers<string>();
     const leaving = new Cancellation();
     const first = calls.ask('a', () => open.promise, leaving);
@@ -32,7 +32,7 @@ describe('calls under way', () => {
   });
 
   it('fail for all that wait, and are at most 100', async () => {
-    const calls = new OpenCalls<string>();
+    const calls = new JoinedCalls<string>();
     const open = Promise.withResolvers<string>();
     const all = Array.from({ length: 100 }, (_, index) => calls.ask(String(index), () => open.promise, ever));
     await expect(calls.ask('more', () => open.promise, ever)).rejects.toMatchObject({ code: 'busy' });
