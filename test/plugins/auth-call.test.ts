@@ -113,7 +113,8 @@ describe('the service that knows the callers', () => {
     expect(upstream.seen).toHaveLength(2);
     expect(JSON.stringify(upstream.seen)).not.toContain(CREDENTIAL);
     const { text: metrics } = await gateway.gateway.metrics.scrape(undefined);
-    expect(gateway.logText() + metrics).not.toContain(CREDENTIAL);
+    for (const secret of [CREDENTIAL, SECRET.slice('whsec_'.length)])
+      expect(gateway.logText() + metrics).not.toContain(secret);
   });
 
   it('is asked at the door of a WebSocket', async () => {
