@@ -1,7 +1,7 @@
 import { isObject } from '../../core/kernel/index.ts';
 import { GatewayError, type NewCaller } from '../../plugin/index.ts';
 
-/** What the service says about a credential. Plain values: it is kept beyond a reload. */
+/** The service's word about a credential. Plain values: it is kept beyond a reload. */
 export type CallerAnswer = { readonly ttlMs: number } & (
   | { readonly key: string }
   | { readonly caller: NewCaller }

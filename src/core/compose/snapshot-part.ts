@@ -118,7 +118,7 @@ export interface Shared {
   readonly labels: ModelNames;
   readonly registry: PluginRegistry;
   readonly pluginFault: ReportPluginFailure;
-  /** What services of plugins keep and count. Undefined in a dry run. */
+  /** State and counts of the services of plugins. Undefined in a dry run. */
   readonly host?: HostState | undefined;
   /** Default: no plugin is measured. */
   readonly pluginReports?: PluginReports | undefined;

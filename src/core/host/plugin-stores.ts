@@ -3,7 +3,7 @@ import type { PluginCacheOptions, PluginCache, PluginCounters } from '../../plug
 
 const MAX_ENTRIES = 10_000;
 const MAX_CACHES = 16;
-/** What an entry takes besides its key and value. */
+/** Bytes of an entry besides its key and value. */
 const ENTRY_BYTES = 100;
 
 /** The stores of plugins by their name in the settings. They live as long as a snapshot has a plugin of the name. */

@@ -5,7 +5,7 @@ import { pluginFetch, type CallTools } from './plugin-fetch.ts';
 import { OwnMetrics, type OpenMetric } from './plugin-metrics.ts';
 import { enterStores, leaveStores, PluginStores, type StoresByPlugin } from './plugin-stores.ts';
 
-/** What the services of plugins keep from one snapshot to the next, and count. */
+/** State of the services of plugins, which outlives snapshots, and their counts. */
 export interface HostState {
   readonly openMetric: OpenMetric;
   readonly stores: StoresByPlugin;

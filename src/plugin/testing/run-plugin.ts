@@ -163,7 +163,7 @@ export function createHost({ name, needs, errors = {} }: Plugin, setup: HostSetu
   return { host: served, log, close };
 }
 
-/** What a made caller has in common with the entry of a key. */
+/** A made caller without the limits, which a Caller of the API does not show. */
 const callerParts = ({ limits: _, ...parts }: Omit<Parameters<CallerMaker['make']>[0], 'id'>) => parts;
 
 /** As strict as the gateway's own validation of settings. */
