@@ -1,7 +1,7 @@
 import { isCreated, toMiddleware, type CreatedPlugin, type Host, type Middleware } from '../../kernel/define.ts';
 import type { CapabilityName, Plugin } from '../../kernel/index.ts';
 import type { PluginLevel } from '../../../plugin/index.ts';
-import type { Problem, Report } from '../../kernel/report.ts';
+import type { FilePlace, Placed, Problem, Report } from '../../kernel/report.ts';
 import { messageOf } from '../../kernel/outside/thrown.ts';
 import { compose } from './compose.ts';
 import type { Chain, Guard, Instance } from './instance.ts';
@@ -19,11 +19,6 @@ export type ChainItem =
       readonly always?: boolean;
     };
 
-/** An item that a list does not name: the index of its entry in the chain of server.yaml, which no list drops. */
-export interface Kept {
-  readonly always: number;
-}
-
 export interface CompiledChain {
   readonly run: Chain;
   readonly names: readonly string[];
@@ -33,7 +28,7 @@ interface ChainSource {
   readonly level: PluginLevel;
   readonly items: readonly ChainItem[];
   /** The indexes of `items` in the written list, which may also have items of other levels. Default: 0, 1, 2 … */
-  readonly indexes?: readonly (number | Kept)[] | undefined;
+  readonly indexes?: readonly (number | Placed)[] | undefined;
   readonly path: readonly (string | number)[];
   readonly report: Report;
   readonly provided?: readonly string[];
@@ -48,8 +43,12 @@ export interface PluginPlace {
   readonly options: Readonly<Record<string, unknown>>;
   /** The path in the file that lists it. */
   readonly path: readonly (string | number)[];
-  /** The index in the chain of server.yaml, where the list at `path` does not name it and must keep it. */
-  readonly always?: number | undefined;
+  /** Its place in another list, where the one at `path` does not name it. */
+  readonly from?: FilePlace | undefined;
+  /** The list at `path` must keep it. */
+  readonly kept?: boolean | undefined;
+  /** The list of changes that sets options of it. */
+  readonly changedAt?: FilePlace | undefined;
 }
 
 type Options = Readonly<Record<string, unknown>>;
@@ -137,21 +136,22 @@ interface ItemPlace {
   readonly options: Readonly<Record<string, unknown>>;
   readonly path: readonly (string | number)[];
   readonly namePath: readonly (string | number)[];
-  readonly always?: number | undefined;
+  readonly optionsPath: readonly (string | number)[];
+  readonly from?: FilePlace | undefined;
+  readonly kept?: boolean | undefined;
+  readonly changedAt?: FilePlace | undefined;
 }
 
-/** Mistakes of an entry that a list must keep are reported at the list. */
-function toPlace(item: ChainItem, index: number | Kept, list: readonly (string | number)[]): ItemPlace {
-  if (typeof index === 'object') return { ...toPlace(item, 0, list), path: list, namePath: list, ...index };
-  const path = [...list, index];
-  if (typeof item === 'string') return { plugin: item, instance: item, options: {}, path, namePath: path };
-  return {
-    plugin: item.plugin,
-    instance: item.name ?? item.plugin,
-    options: item.options ?? {},
-    path,
-    namePath: [...path, 'plugin'],
-  };
+/** Mistakes of an item that another list has are reported at this list. */
+function toPlace(item: ChainItem, index: number | Placed, list: readonly (string | number)[]): ItemPlace {
+  const { at, from, kept, options: changedAt } = typeof index === 'number' ? { at: [index] } : index;
+  const path = [...list, ...at];
+  const isOwnChange = changedAt !== undefined && list.every((key, position) => changedAt.path[position] === key);
+  const optionsPath = isOwnChange ? changedAt.path : [...path, 'options'];
+  const place = { path, optionsPath, from, kept, changedAt };
+  if (typeof item === 'string') return { ...place, plugin: item, instance: item, options: {}, namePath: path };
+  const { plugin, name = plugin, options = {} } = item;
+  return { ...place, plugin, instance: name, options, namePath: at.length === 0 ? path : [...path, 'plugin'] };
 }
 
 export function unknownPlugin(
@@ -204,7 +204,7 @@ function checkPlace(
   for (const name of missing)
     source.report({ path: place.namePath, message: missingMessage(plugin, name, setup.registry) });
   const of = { schema: plugin.options, trusted: builtin };
-  const options = setup.readOptions(of, place.options, [...place.path, 'options'], source.report);
+  const options = setup.readOptions(of, place.options, place.optionsPath, source.report);
   return missing.length === 0 ? options : undefined;
 }
 
@@ -226,7 +226,7 @@ async function createInstance(
   { report }: ChainSource,
   { host, inTime, guard, hooked, instantiate = (_, create) => create() }: CompileSetup,
 ): Promise<Instance | undefined> {
-  const { instance, options, path, always } = place;
+  const { instance, options, path, from, kept, changedAt } = place;
   try {
     const create = (): Created => {
       const made = plugin.create({ options, host: host(plugin, instance) });
@@ -234,7 +234,7 @@ async function createInstance(
       // Without `reads`, hooks are a fault like any other object.
       return made as Created;
     };
-    const made = instantiate({ plugin, builtin, instance, options, path, always }, () =>
+    const made = instantiate({ plugin, builtin, instance, options, path, from, kept, changedAt }, () =>
       builtin ? create() : runForPlugin(instance, create),
     );
     const created = await inTime(Promise.resolve(made));

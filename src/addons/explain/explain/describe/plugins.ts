@@ -5,7 +5,7 @@ import { subjectOf } from '../../../../core/http/chain/compose.ts';
 import type { ListedPlugin } from '../../../../core/compose/chain-builder.ts';
 import { pluginsOf } from '../../../../core/compose/plugin-lists.ts';
 import type { Observation, PluginStep } from '../observation.ts';
-import { keptIn, listedAt } from './places.ts';
+import { changedAt, keptIn, listedAt } from './places.ts';
 import { describeError } from './request.ts';
 
 /** The chains of this request in order, including plugins that it did not reach; the attempt chain once per target. */
@@ -40,6 +40,7 @@ function describePlugin(seen: Observation, place: ListedPlugin, attempt: Attempt
     plugin: place.plugin.name,
     on: listedAt(seen, place),
     keptIn: keptIn(seen, place),
+    optionsFrom: changedAt(seen, place),
     state: step ? (step.run ? 'run' : 'not run') : isLeftOut(seen, place, attempt) ? 'left out' : 'not reached',
     does: step?.words?.does ?? readsInWords(place.plugin.reads),
     details: step?.words?.details,
