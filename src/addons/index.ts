@@ -10,6 +10,7 @@ import { explain } from './explain/index.ts';
 import { files } from './files/index.ts';
 import { importer } from './import/index.ts';
 import { otlp } from './otlp/index.ts';
+import { pluginTools } from './plugin-tools/index.ts';
 import { postgres } from './postgres/index.ts';
 import { prompts } from './prompts/index.ts';
 import { responses } from './responses/index.ts';
@@ -36,6 +37,7 @@ export const addOns: readonly AddOn[] = [
   importer,
   doctor,
   agentConfig,
+  pluginTools,
   valkey,
   simulator,
 ];

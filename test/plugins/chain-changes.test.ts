@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SettingsRefused } from '../../src/core/settings/source/diagnostic.ts';
 import { KEY } from '../support/gateway.ts';
 import { json, openaiReply } from '../support/upstream.ts';
 import { CLIENT_APIS, send } from './client-apis.ts';
@@ -25,6 +26,13 @@ const start = (server: Readonly<Record<string, object>>, gateway: Readonly<Recor
     gateway,
     keys: { keys: [{ id: 'test', key: `\${env:TEST_KEY:-${KEY}}`, inline_configs: true, inline_plugins: true }] },
   });
+
+/** The messages of the settings' errors. */
+const mistakes = async (...settings: Parameters<typeof start>): Promise<readonly string[]> => {
+  const refused: unknown = await start(...settings).catch((error: unknown) => error);
+  if (!(refused instanceof SettingsRefused)) throw new Error('the settings are valid');
+  return refused.diagnostics.map(({ message }) => message);
+};
 
 const SERVER = { request: { add: [{ plugin: 'outer', before: 'metadata', options: { word: 'server' } }] } };
 const CONFIG = {
@@ -89,23 +97,25 @@ describe('changes of chains', () => {
   });
 
   it('of server.yaml that name no entry are errors at their line', async () => {
-    await expect(start({ request: { remove: ['metadat'] } })).rejects.toThrow('no plugin has the name "metadat"');
-    await expect(start({ entry: { add: [{ plugin: 'outer', after: 'config' }] } })).rejects.toThrow(
+    expect(await mistakes({ request: { remove: ['metadat'] } })).toEqual([
+      'the request chain here: no plugin has the name "metadat"',
+    ]);
+    expect(await mistakes({ entry: { add: [{ plugin: 'outer', after: 'config' }] } })).toEqual([
       'no plugin after "config" runs',
-    );
+    ]);
   });
 
   it('that have no place, or two, are errors of the settings', async () => {
-    await expect(start({ request: { add: [{ plugin: 'outer' }] } })).rejects.toThrow('before');
+    expect(await mistakes({ request: { add: [{ plugin: 'outer' }] } })).toEqual([expect.stringContaining('`before`')]);
     const twice = { plugin: 'outer', before: 'route', after: 'metadata' };
-    await expect(start({ request: { add: [twice] } })).rejects.toThrow('before');
+    expect(await mistakes({ request: { add: [twice] } })).toEqual([expect.stringContaining('`before`')]);
   });
 
   it('count as the list of a setting that needs a plugin', async () => {
-    const cache = { mode: 'simple', max_age: '1m' };
-    await expect(start({}, { own: { cache, plugins: { remove: ['cache'] } } })).rejects.toThrow(
-      '`cache` needs the plugin "cache"',
-    );
+    const cache = { mode: 'exact', max_age: '1m' };
+    expect(await mistakes({}, { own: { cache, plugins: { remove: ['cache'] } } })).toEqual([
+      '`cache` needs the plugin "cache", which `plugins` of this config does not include',
+    ]);
     await using kept = await start({ attempt: { remove: ['retry'] } }, { own: { cache } });
     expect((await kept.chat({}, { 'x-gateway-config': 'own' })).status).toBe(200);
   });
