@@ -13,7 +13,7 @@ import {
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KINDS } from '../../src/addons/plugin-tools/kinds/kind.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
@@ -75,7 +75,7 @@ describe('a new plugin', () => {
     await gatehouse('plugin', 'new', 'with-vitest', '--kind', 'guard');
     const vitest = packageFile('node_modules/vitest/vitest.mjs');
     const text = await output(process.execPath, [vitest, 'run', '--root', join(project, 'with-vitest')]);
-    expect(text.replaceAll(/\u001B\[\d+m/g, '')).toMatch(/Tests +2 passed/);
+    expect(stripVTControlCharacters(text)).toMatch(/Tests +2 passed/);
   }, 240_000);
 
   it('compiles in a strict TypeScript project', async () => {

@@ -143,19 +143,23 @@ export const BROKEN_PLUGINS: readonly BrokenPlugin[] = [
   { kind: 'a loop without an end', rule: 'blocks', body: 'for (;;);', process: true },
 ];
 
-/** The source of a module with this plugin. @param api module specifier of the plugin API */
-export function sourceOf({ kind, body, create, more, before = '', module }: BrokenPlugin, api: string): string {
-  if (module !== undefined) return module;
-  const name = kind
+/** The name of the plugin: that of its kind in kebab-case. */
+export const nameOf = ({ kind }: Pick<BrokenPlugin, 'kind'>): string =>
+  kind
     .toLowerCase()
     .replaceAll(/[^a-z]+/g, '-')
     .replaceAll(/^-|-$/g, '');
+
+/** The source of a module with this plugin. @param api module specifier of the plugin API */
+export function sourceOf(broken: BrokenPlugin, api: string): string {
+  const { body, create, more, before = '', module } = broken;
+  if (module !== undefined) return module;
   const made = create ?? `return async (ctx, next) => { ${body ?? ''} };`;
   return `import * as api from ${JSON.stringify(api)};
 ${before}
 const none = { type: 'object', additionalProperties: false, properties: {} };
 export default api.definePlugin({
-  name: '${name}',
+  name: '${nameOf(broken)}',
   level: 'request',
   ${more?.includes('options:') ? '' : 'options: none,'}
   ${more === undefined ? '' : `${more},`}

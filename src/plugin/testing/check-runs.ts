@@ -35,7 +35,7 @@ interface Made {
 export async function checkRuns(plugin: Plugin, setup: CheckSetup): Promise<readonly Finding[]> {
   const clock = setup.clock ?? createFakeClock();
   const options = withDefaults(plugin.options, setup.options ?? {});
-  const leftovers = new Leftovers();
+  const leftovers = new Leftovers(plugin.name);
   const found: Finding[] = [];
   try {
     const problems = optionProblems(plugin.options, options);
@@ -180,12 +180,12 @@ async function finish(
   onWait: () => void,
   onThrown: (thrown: unknown) => void,
 ): Promise<boolean> {
-  let isDone = false;
-  work.catch(onThrown).finally(() => (isDone = true));
+  const state = { isDone: false };
+  work.catch(onThrown).finally(() => (state.isDone = true));
   const end = performance.now() + RUN_LIMIT_MS;
-  for (let turns = 0; !isDone; turns += 1) {
+  for (let turns = 0; !state.isDone; turns += 1) {
     await clock.advance(0);
-    if (isDone) break;
+    if (state.isDone) break;
     onWait();
     if (performance.now() > end && turns > 100) return false;
     const [due] = clock.pending;

@@ -9,7 +9,7 @@ export interface Finding {
 }
 
 /** What an author does about each rule. */
-export const REMEDIES = {
+const REMEDIES = {
   name: 'Write it in kebab-case: `mask-mail`.',
   level: 'Use `entry`, `request` or `attempt`.',
   provides: 'Name each once.',

@@ -7,53 +7,65 @@ import { currentWork } from '../../core/kernel/outside/plugin-work.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
 import { finding, type Finding } from './finding.ts';
 
+/** What Node's handles and timers have: whether they keep the process. */
+interface Handle {
+  hasRef?(): boolean;
+}
+
 /** What a plugin leaves behind in the process: timers, connections, listeners, rejections. */
 export class Leftovers {
-  readonly #resources = countsOf(process.getActiveResourcesInfo());
-  readonly #listeners = countsOf(listenersOfProcess());
+  readonly #handles = new Map<number, { readonly type: string; readonly handle: Handle }>();
+  readonly #hook;
+  readonly #listeners = listenersOfProcess();
   readonly #rejections = new Set<string>();
   readonly #note = (reason: unknown): void => void this.#rejections.add(messageOf(reason));
 
-  constructor() {
+  constructor(plugin: string) {
+    this.#hook = createHook({
+      init: (id, type, _, handle) => {
+        if (type in KEEPS && currentWork()?.plugin === plugin) this.#handles.set(id, { type, handle });
+      },
+      destroy: (id) => void this.#handles.delete(id),
+    }).enable();
     process.on('unhandledRejection', this.#note);
   }
 
   /** Ends the watch. Waits for what is about to close. */
   async findings(): Promise<readonly Finding[]> {
-    let left: readonly string[] = [];
-    for (let turns = 0; turns < 50; turns += 1) {
-      await new Promise((resolve) => setImmediate(resolve));
-      left = more(process.getActiveResourcesInfo(), this.#resources);
-      if (left.length === 0) break;
+    for (let turns = 0; turns < 50 && this.#left().length > 0; turns += 1)
       await new Promise((resolve) => setTimeout(resolve, 4));
-    }
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#hook.disable();
     process.off('unhandledRejection', this.#note);
-    const listeners = more(listenersOfProcess(), this.#listeners);
+    const before = new Set(this.#listeners);
+    const listeners = listenersOfProcess().filter((one) => !before.has(one));
     return [
-      ...[...new Set(left)].map((type) => finding('leaks', 'the process', `it leaves ${IN_WORDS[type] ?? type}`)),
-      ...listeners.map((name) => finding('leaks', 'the process', `it leaves a listener of "${name}"`)),
+      ...this.#left().map((type) => finding('leaks', 'the process', `it leaves ${KEEPS[type]}`)),
+      ...(listeners.length > 0 ? [finding('leaks', 'the process', 'it leaves a listener of `process`')] : []),
       ...[...this.#rejections].map((message) => finding('rejections', 'a promise', `it rejects unhandled: ${message}`)),
     ];
   }
+
+  #left(): readonly string[] {
+    return [...this.#handles.values()].flatMap(({ type, handle }) => (handle.hasRef?.() === false ? [] : type));
+  }
 }
 
-const IN_WORDS: Readonly<Record<string, string>> = {
+/** Resources that keep a process, by the names that Node gives them. */
+const KEEPS: Readonly<Record<string, string>> = {
   Timeout: 'a timer',
-  TCPSocketWrap: 'a connection',
-  TCPServerWrap: 'a port',
+  TCPWRAP: 'a connection',
+  TCPSERVERWRAP: 'a port',
+  PIPEWRAP: 'a pipe',
+  UDPWRAP: 'a socket',
+  FSEVENTWRAP: 'a watched file',
+  STATWATCHER: 'a watched file',
+  PROCESSWRAP: 'a process',
+  WORKER: 'a thread',
 };
 
-const listenersOfProcess = (): string[] =>
-  process.eventNames().flatMap((name) => process.listeners(name as 'exit').map(() => String(name)));
-
-const countsOf = (names: readonly string[]): ReadonlyMap<string, number> => {
-  const counts = new Map<string, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return counts;
-};
-
-const more = (names: readonly string[], before: ReadonlyMap<string, number>): readonly string[] =>
-  [...countsOf(names)].flatMap(([name, count]) => (count > (before.get(name) ?? 0) ? [name] : []));
+const listenersOfProcess = (): readonly unknown[] =>
+  process.eventNames().flatMap((name) => process.rawListeners(name as 'exit'));
 
 /** Asynchronous calls that leave the process, by the names that Node gives their resources. */
 const EFFECTS: Readonly<Record<string, string>> = {

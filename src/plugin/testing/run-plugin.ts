@@ -63,7 +63,7 @@ export async function makePlugin(plugin: Plugin, setup: HostSetup & Pick<RunSetu
   const problems = optionProblems(plugin.options, options);
   if (problems) throw new TypeError(`the options of "${plugin.name}" ${problems}`);
   const { host, log, close } = createHost(plugin, setup);
-  const made: unknown = await plugin.create({ options, host });
+  const made: unknown = await runForPlugin(plugin.name, () => plugin.create({ options, host }));
   const tools = { instance: plugin.name, clock: host.clock, maxBytes: Infinity, onFault: rethrow };
   const middleware = plugin.reads ? hooked(plugin, made, tools) : toMiddleware(made as CreatedPlugin);
   return { options, made, middleware, log, close };

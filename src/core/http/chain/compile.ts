@@ -221,11 +221,12 @@ function missingMessage({ name: plugin, level }: Plugin, name: string, registry:
 }
 
 async function createInstance(
-  { plugin, builtin }: RegisteredPlugin,
+  entry: RegisteredPlugin,
   place: ItemPlace,
   { report }: ChainSource,
   { host, inTime, guard, hooked, instantiate = (_, create) => create() }: CompileSetup,
 ): Promise<Instance | undefined> {
+  const { plugin, builtin } = entry;
   const { instance, options, path, from, kept, changedAt } = place;
   try {
     const create = (): Created => {
@@ -244,7 +245,7 @@ async function createInstance(
       repeats: plugin.repeats,
       builtin,
       middleware: toMiddleware(created),
-      ...(builtin && plugin.idleFor && { isIdleFor: (subject: object) => plugin.idleFor!(subject, options) }),
+      ...(plugin.idleFor && { isIdleFor: idleTest(entry, place, guard) }),
       ...(builtin && 'step' in created && { step: created }),
       ...(!builtin && { guard }),
     };
@@ -252,4 +253,21 @@ async function createInstance(
     report({ path: place.namePath, message: `plugin "${plugin.name}" cannot start: ${messageOf(error)}` });
     return undefined;
   }
+}
+
+/** Whether a plan leaves the plugin out. An outside plugin whose test fails stays in: it may be a guard. */
+export function idleTest(
+  { plugin, builtin }: RegisteredPlugin,
+  { instance, options }: Pick<ItemPlace, 'instance' | 'options'>,
+  guard?: Guard,
+): (subject: object) => boolean {
+  if (builtin) return (subject) => plugin.idleFor?.(subject, options) === true;
+  return (subject) => {
+    try {
+      return runForPlugin(instance, () => plugin.idleFor?.(subject, options)) === true;
+    } catch (error) {
+      guard?.onFault({ kind: 'error', plugin: instance, error });
+      return false;
+    }
+  };
 }

@@ -1,6 +1,7 @@
 import type { AnswerExplanation, PluginExplanation } from '../../explanation/explanation.ts';
 import type { Attempt, NamedChain } from '../../../../core/kernel/index.ts';
 import type { GatewayError, PluginLevel, PluginReads } from '../../../../plugin/index.ts';
+import { idleTest } from '../../../../core/http/chain/compile.ts';
 import { subjectOf } from '../../../../core/http/chain/compose.ts';
 import type { ListedPlugin } from '../../../../core/compose/chain-builder.ts';
 import { pluginsOf } from '../../../../core/compose/plugin-lists.ts';
@@ -83,13 +84,9 @@ function readsInWords(reads: PluginReads | undefined): string | undefined {
 }
 
 /** True if the chain's plan for this operation, config or target does not contain the plugin. */
-function isLeftOut(
-  { exchange }: Observation,
-  { plugin, builtin, options }: ListedPlugin,
-  attempt: Attempt | undefined,
-) {
-  const subject = subjectOf[plugin.level]({ exchange, attempt });
-  return builtin && subject !== undefined && plugin.idleFor?.(subject, options) === true;
+function isLeftOut({ exchange }: Observation, place: ListedPlugin, attempt: Attempt | undefined) {
+  const subject = subjectOf[place.plugin.level]({ exchange, attempt });
+  return subject !== undefined && idleTest(place, place)(subject);
 }
 
 /** The error by which this plugin itself rejected the request: none of its chain, no assumed failure. */
