@@ -8,8 +8,8 @@ import { BROKEN_PLUGINS, nameOf, sourceOf } from '../../src/plugin/testing/broke
 import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';
 import { entriesFor, json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 
-/** These are refused when settings are loaded, or leave something in the process of this test. */
-const NOT_SERVED = new Set(['create', 'options-default', 'loads', 'process', 'blocks', 'leaks', 'close']);
+/** These are refused when settings are loaded, or concern the process, which here is that of the tests (test/cli/plugin-faults.test.ts). */
+const NOT_SERVED = new Set(['create', 'options-default', 'loads', 'process', 'blocks', 'leaks', 'close', 'rejections']);
 const SERVED = BROKEN_PLUGINS.filter(({ rule }) => !NOT_SERVED.has(rule)).map((broken) => ({
   ...broken,
   name: nameOf(broken),
