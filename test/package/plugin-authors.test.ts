@@ -53,19 +53,17 @@ const output = async (file: string, args: readonly string[], cwd = project): Pro
 const gatehouse = (...args: readonly string[]) => output(process.execPath, [bin, ...args]);
 
 describe('a new plugin', () => {
-  it.each(
-    KINDS.flatMap((kind) => [false, true].map((js) => ({ kind, js, language: js ? 'JavaScript' : 'TypeScript' }))),
-  )(
-    'passes its test, its check and its config case at once: $kind in $language',
-    async ({ kind, js }) => {
-      const name = `new-${kind}-${js ? 'js' : 'ts'}`;
-      await gatehouse('plugin', 'new', name, '--kind', kind, ...(js ? ['--js'] : []));
-      expect(await output(process.execPath, ['--test', `${name}/index.test.${js ? 'js' : 'ts'}`])).toMatch(/fail 0\b/);
+  // That of `--js` is the same text (src/addons/plugin-tools/new-plugin.test.ts), and the page makes one.
+  it.each(KINDS)(
+    'passes its test, its check and its config case at once: %s',
+    async (kind) => {
+      const name = `new-${kind}`;
+      await gatehouse('plugin', 'new', name, '--kind', kind);
+      expect(await output(process.execPath, ['--test', `${name}/index.test.ts`])).toMatch(/fail 0\b/);
       const options = join(name, 'options.json');
       const given = existsSync(join(project, options)) ? ['--options', options] : [];
       expect(await gatehouse('plugin', 'check', name, ...given)).toContain(`✓ ${name}`);
       expect(await gatehouse('test', `${name}/settings`)).toMatch(/^\d passed \(/m);
-      expect(await gatehouse('validate', '--configs', `${name}/settings`)).toContain('valid (');
     },
     240_000,
   );
