@@ -1,4 +1,4 @@
-import type { Finding } from '../../plugin/testing/finding.ts';
+import type { PluginFinding } from '../../plugin/testing/finding.ts';
 
 /** The first message to the process of a check. */
 export interface CheckTask {
@@ -10,10 +10,10 @@ export interface CheckTask {
 export interface CheckedPlugin {
   readonly name: string;
   readonly level: string | undefined;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly PluginFinding[];
 }
 
-/** What the process of a check says. alive: its event loop turns. failed: the module has no plugins. */
+/** A message of the process of a check. alive: its event loop turns. failed: the module has no plugins. */
 export type CheckMessage =
   | { readonly kind: 'alive' | 'done' }
   | { readonly kind: 'plugins'; readonly names: readonly string[] }

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { moduleFile } from '../../core/kernel/package-root.ts';
-import type { Finding } from '../../plugin/testing/finding.ts';
+import type { PluginFinding } from '../../plugin/testing/finding.ts';
 import type { CheckedPlugin, CheckMessage, CheckTask } from './check-messages.ts';
 
 const PROCESS = moduleFile('src/addons/plugin-tools/check-process');
@@ -24,10 +24,10 @@ export function runCheck(
     const child = fork(PROCESS, [], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], serialization: 'advanced' });
     const checked: CheckedPlugin[] = [];
     let names: readonly string[] | undefined;
-    let fault: Finding | undefined;
+    let fault: PluginFinding | undefined;
     let isDone = false;
     let last = '';
-    const stop = (found: Finding): void => {
+    const stop = (found: PluginFinding): void => {
       fault ??= found;
       child.kill('SIGKILL');
     };
@@ -73,28 +73,28 @@ const seconds = (ms: number): string => `${ms / 1000} s`;
 const lastLine = (text: string): string | undefined =>
   text.split('\n').findLast((line) => /^\w*Error\b/.test(line.trim()));
 
-const blocked = (ms: number): Finding => ({
+const blocked = (ms: number): PluginFinding => ({
   rule: 'blocks',
   place: 'the process',
   message: `it blocks the event loop for more than ${seconds(ms)}`,
   remedy: 'End every loop, and do long work in steps or in a thread: all requests of the process wait for it.',
 });
 
-const endless = (ms: number): Finding => ({
+const endless = (ms: number): PluginFinding => ({
   rule: 'ends',
   place: 'the process',
   message: `the check has not ended after ${seconds(ms)}`,
   remedy: 'Give every wait a limit.',
 });
 
-const unloadable = (message: string): Finding => ({
+const unloadable = (message: string): PluginFinding => ({
   rule: 'loads',
   place: 'the module',
   message: `it cannot be loaded: ${message}`,
   remedy: 'Export the result of `definePlugin`, or a list of them, as the default of the module.',
 });
 
-const ended = (code: number | null, line: string): Finding => ({
+const ended = (code: number | null, line: string): PluginFinding => ({
   rule: 'process',
   place: 'the process',
   message: `it ends the process with ${code === null ? 'a signal' : `code ${code}`}${line === '' ? '' : `: ${line.trim()}`}`,

@@ -15,7 +15,7 @@ export interface Problem {
 export type Report = (problem: Problem) => void;
 
 /** Keys from the top of a file of the settings. */
-export interface FilePlace {
+export interface ListPlace {
   readonly file: string;
   readonly path: readonly (string | number)[];
 }
@@ -25,9 +25,9 @@ export interface Placed {
   /** Keys from the list: `['add', 0]`. Empty for an item that another list has. */
   readonly at: readonly (string | number)[];
   /** The place in another list, from which this one has the item. */
-  readonly from?: FilePlace | undefined;
+  readonly from?: ListPlace | undefined;
   /** The list does not name the item, which `always: true` at `from` keeps. */
   readonly kept?: boolean | undefined;
   /** Where `options` of a list of changes are for this item. */
-  readonly options?: FilePlace | undefined;
+  readonly options?: ListPlace | undefined;
 }

@@ -2,11 +2,11 @@ import { isObject } from '../../formats/json/object.ts';
 import { PLUGIN_LEVELS } from '../../core/kernel/define.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
 import type { Plugin } from '../define.ts';
-import { finding, type Finding } from './finding.ts';
+import { finding, type PluginFinding } from './finding.ts';
 import { optionProblems } from './run-plugin.ts';
 
 /** The rules for what a plugin declares: its name, its level and the schema of its options. */
-export function checkDefinition({ name, level, options, provides }: Plugin): readonly Finding[] {
+export function checkDefinition({ name, level, options, provides }: Plugin): readonly PluginFinding[] {
   return [
     ...(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(name)
       ? []
@@ -20,7 +20,7 @@ export function checkDefinition({ name, level, options, provides }: Plugin): rea
 }
 
 /** Every object of the schema refuses unknown keys, every option has a description, and every default is valid. */
-function schemaFindings(schema: object, place: string): Finding[] {
+function schemaFindings(schema: object, place: string): PluginFinding[] {
   const { type, properties, additionalProperties } = fieldsOf(schema);
   if (type !== 'object')
     return place === 'options' ? [finding('options-closed', place, 'they are not of type object')] : [];
@@ -33,7 +33,7 @@ function schemaFindings(schema: object, place: string): Finding[] {
   ];
 }
 
-function optionFindings(option: unknown, place: string): Finding[] {
+function optionFindings(option: unknown, place: string): PluginFinding[] {
   if (!isObject(option)) return [finding('options-described', place, 'it has no schema')];
   const { description, items, default: byDefault } = fieldsOf(option);
   const wrong = byDefault === undefined ? undefined : problemsOf(option, byDefault);

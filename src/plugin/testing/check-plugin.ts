@@ -1,18 +1,8 @@
 import type { Plugin } from '../define.ts';
 import { checkDefinition } from './check-definition.ts';
 import { checkRuns } from './check-runs.ts';
-import type { ExchangeParts } from './exchange.ts';
-import { sentence, type Finding } from './finding.ts';
-import type { HostSetup } from './run-plugin.ts';
-
-export interface CheckSetup extends HostSetup {
-  /** Options to create the plugin with, for a plugin with required options. Default: none. */
-  readonly options?: Readonly<Record<string, unknown>>;
-  /** The request of the runs: headers, caller. Default: a chat request of a caller without restrictions. */
-  readonly request?: ExchangeParts;
-  /** Texts that the hooks of the plugin change, for the rule `same-text`. Default: an address, a number, a key and words. */
-  readonly texts?: readonly string[];
-}
+import type { CheckSetup } from './check-setup.ts';
+import { sentence, type PluginFinding } from './finding.ts';
 
 /**
  * Checks the rules that every plugin should follow: what it declares, and how it behaves on replies of every form, when the
@@ -23,7 +13,7 @@ export const checkPlugin = async (plugin: Plugin, setup: CheckSetup = {}): Promi
   (await findings(plugin, setup)).map(sentence);
 
 /** The same as values. */
-export async function findings(plugin: Plugin, setup: CheckSetup = {}): Promise<readonly Finding[]> {
+export async function findings(plugin: Plugin, setup: CheckSetup = {}): Promise<readonly PluginFinding[]> {
   const declared = checkDefinition(plugin);
   return [...declared, ...(await checkRuns(plugin, setup))];
 }

@@ -4,18 +4,18 @@ import { messageOf } from '../../core/kernel/outside/thrown.ts';
 import type { Plugin } from '../define.ts';
 import { GatewayError } from '../errors.ts';
 import type { Reply } from '../reply.ts';
-import type { CheckSetup } from './check-plugin.ts';
+import type { CheckSetup } from './check-setup.ts';
 import { checkSplits } from './check-splits.ts';
 import { createAttempt, createContext, createExchange } from './exchange.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
-import { finding, type Finding } from './finding.ts';
+import { finding, type PluginFinding } from './finding.ts';
 import { keptAfter, Leftovers, watchEffects } from './leftovers.ts';
 import { createReply, readBody } from './reply.ts';
 import { BrokenRule, makePlugin, optionProblems, runGuarded, withDefaults } from './run-plugin.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 import { createCaller } from './settings.ts';
 
-/** What a plugin of an author may need: each does as little as it can. */
+/** Capabilities that a plugin of an author may need: each does as little as it can. */
 const NEEDS: NonNullable<CheckSetup['needs']> = {
   keys: { find: () => createCaller() },
   attempts: { run: ({ exchange }) => Promise.resolve(void (exchange.reply = createReply('{}'))) },
@@ -28,15 +28,15 @@ interface Made {
   readonly clock: FakeClock;
   readonly setup: CheckSetup;
   /** Found after the run that they belong to. */
-  readonly late: Finding[];
+  readonly late: PluginFinding[];
 }
 
 /** The rules for how a plugin is made, runs and is closed. */
-export async function checkRuns(plugin: Plugin, setup: CheckSetup): Promise<readonly Finding[]> {
+export async function checkRuns(plugin: Plugin, setup: CheckSetup): Promise<readonly PluginFinding[]> {
   const clock = setup.clock ?? createFakeClock();
   const options = withDefaults(plugin.options, setup.options ?? {});
   const leftovers = new Leftovers(plugin.name);
-  const found: Finding[] = [];
+  const found: PluginFinding[] = [];
   try {
     const problems = optionProblems(plugin.options, options);
     // `options-default` reports a default that its own schema refuses.
@@ -56,10 +56,10 @@ export async function checkRuns(plugin: Plugin, setup: CheckSetup): Promise<read
   return firstOfEach([...found, ...(await leftovers.findings())]);
 }
 
-async function checkMade(made: Made, hooks: unknown): Promise<readonly Finding[]> {
+async function checkMade(made: Made, hooks: unknown): Promise<readonly PluginFinding[]> {
   const { plugin, setup } = made;
   const effects = watchEffects(plugin.name);
-  const found: Finding[] = [];
+  const found: PluginFinding[] = [];
   try {
     for (const scenario of SCENARIOS) {
       const [first, second] = [await run(made, scenario), await run(made, scenario)];
@@ -81,7 +81,7 @@ async function checkMade(made: Made, hooks: unknown): Promise<readonly Finding[]
 
 interface Ran {
   readonly exchange: object;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly PluginFinding[];
   /** Everything that the client would get, as one text. */
   readonly reply: string;
 }
@@ -91,7 +91,7 @@ const RUN_LIMIT_MS = 5000;
 
 async function run(made: Made, scenario: Scenario, onWait?: (how: Waiting) => void): Promise<Ran> {
   const { plugin, middleware, clock, setup } = made;
-  const findings: Finding[] = [];
+  const findings: PluginFinding[] = [];
   const add = (rule: Parameters<typeof finding>[0], message: string): void =>
     void findings.push(finding(rule, scenario.name, message));
   const exchange = createExchange({ ...scenario.request, startedAt: clock.now(), ...setup.request });
@@ -206,7 +206,7 @@ const CANCEL_TURNS = 60;
 /** Waits of a run at which the client leaves, each in a run of its own. */
 const MOST_WAITS = 4;
 
-async function checkCancellation(made: Made): Promise<readonly Finding[]> {
+async function checkCancellation(made: Made): Promise<readonly PluginFinding[]> {
   for (let wait = 0; wait < MOST_WAITS; wait += 1) {
     let seen = 0;
     let turns = 0;
@@ -253,8 +253,8 @@ const stopped = (clock: FakeClock, isStopped: () => boolean): FakeClock => ({
   },
 });
 
-async function closed(close: () => Promise<void>, clock: FakeClock): Promise<readonly Finding[]> {
-  const found: Finding[] = [];
+async function closed(close: () => Promise<void>, clock: FakeClock): Promise<readonly PluginFinding[]> {
+  const found: PluginFinding[] = [];
   for (const time of ['first', 'second']) {
     const ended = await finish(
       close(),
@@ -269,5 +269,5 @@ async function closed(close: () => Promise<void>, clock: FakeClock): Promise<rea
 }
 
 /** The same rule breaks in most scenarios at once. */
-const firstOfEach = (found: readonly Finding[]): readonly Finding[] =>
+const firstOfEach = (found: readonly PluginFinding[]): readonly PluginFinding[] =>
   found.filter((one, index) => found.findIndex(({ rule }) => rule === one.rule) === index);

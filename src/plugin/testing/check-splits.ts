@@ -4,7 +4,7 @@ import type { TextTransform } from '../../formats/texts/channels.ts';
 import type { Plugin } from '../define.ts';
 import { GatewayError } from '../errors.ts';
 import { createContext, createExchange } from './exchange.ts';
-import { finding, type Finding } from './finding.ts';
+import { finding, type PluginFinding } from './finding.ts';
 
 const TEXTS: readonly string[] = [
   'Mail ada.lovelace+x@mail.example.com, or call +41 44 668 18 00 before 12:30.',
@@ -13,7 +13,7 @@ const TEXTS: readonly string[] = [
 ];
 
 /** The hooks of a reply give the same text, however it is split. */
-export function checkSplits(plugin: Plugin, made: unknown, more: readonly string[] = []): readonly Finding[] {
+export function checkSplits(plugin: Plugin, made: unknown, more: readonly string[] = []): readonly PluginFinding[] {
   const { reply = 'none', kinds = ['text'] } = plugin.reads ?? {};
   const { reply: open } = hooksOf(made);
   if (reply !== 'texts' || !open) return [];

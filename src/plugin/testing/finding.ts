@@ -1,5 +1,5 @@
 /** A rule that a plugin breaks. */
-export interface Finding {
+export interface PluginFinding {
   /** Name of the rule: `next-awaited`. */
   readonly rule: string;
   /** The part of the plugin: `options.ttl`, `create`, `a stream`. */
@@ -8,7 +8,7 @@ export interface Finding {
   readonly remedy: string;
 }
 
-/** What an author does about each rule. */
+/** The remedy of an author for each rule. */
 const REMEDIES = {
   name: 'Write it in kebab-case: `mask-mail`.',
   level: 'Use `entry`, `request` or `attempt`.',
@@ -42,7 +42,7 @@ const REMEDIES = {
 
 export type Rule = keyof typeof REMEDIES;
 
-export const finding = (rule: Rule, place: string, message: string): Finding => ({
+export const finding = (rule: Rule, place: string, message: string): PluginFinding => ({
   rule,
   place,
   message,
@@ -50,5 +50,5 @@ export const finding = (rule: Rule, place: string, message: string): Finding => 
 });
 
 /** `next-awaited: a stream: it did not await next(). Write ...` */
-export const sentence = ({ rule, place, message, remedy }: Finding): string =>
+export const sentence = ({ rule, place, message, remedy }: PluginFinding): string =>
   `${rule}: ${place}: ${message}. ${remedy}`;

@@ -5,14 +5,14 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { currentWork } from '../../core/kernel/outside/plugin-work.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
-import { finding, type Finding } from './finding.ts';
+import { finding, type PluginFinding } from './finding.ts';
 
-/** What Node's handles and timers have: whether they keep the process. */
+/** A handle or a timer of Node, and whether it keeps the process. */
 interface Handle {
   hasRef?(): boolean;
 }
 
-/** What a plugin leaves behind in the process: timers, connections, listeners, rejections. */
+/** Notes whatever a plugin leaves behind in the process: timers, connections, listeners, rejections. */
 export class Leftovers {
   readonly #handles = new Map<number, { readonly type: string; readonly handle: Handle }>();
   readonly #hook;
@@ -31,7 +31,7 @@ export class Leftovers {
   }
 
   /** Ends the watch. Waits for what is about to close. */
-  async findings(): Promise<readonly Finding[]> {
+  async findings(): Promise<readonly PluginFinding[]> {
     for (let turns = 0; turns < 50 && this.#left().length > 0; turns += 1)
       await new Promise((resolve) => setTimeout(resolve, 4));
     await new Promise((resolve) => setImmediate(resolve));
@@ -139,7 +139,7 @@ function collector(): () => Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   return async () => {
-    // What a turn of the event loop uses, a WeakRef keeps until its end.
+    // A WeakRef keeps its object until the turn of the event loop ends that has used it.
     for (let times = 0; times < 3; times += 1) {
       await new Promise((resolve) => setImmediate(resolve));
       collect();

@@ -1,10 +1,10 @@
 import type { PluginLevel } from '../../../plugin/index.ts';
-import type { FilePlace, Placed, Report } from '../../kernel/report.ts';
+import type { ListPlace, Placed, Report } from '../../kernel/report.ts';
 import type { ChainItem, ListChecks } from './compile.ts';
 import { keptAs } from './kept-plugins.ts';
 import { instanceOf, pluginOf, type ListPart } from './list-part.ts';
 
-type Options = Readonly<Record<string, unknown>>;
+type EntryOptions = Readonly<Record<string, unknown>>;
 
 /** An added entry stands beside another one, which says its chain. */
 type AddedItem = Exclude<ChainItem, string> & { readonly before?: string; readonly after?: string };
@@ -13,14 +13,14 @@ type AddedItem = Exclude<ChainItem, string> & { readonly before?: string; readon
 export interface ChainChanges {
   readonly add?: readonly AddedItem[];
   readonly remove?: readonly string[];
-  /** By the name of the entry. Options that are not named here stay. */
-  readonly options?: Readonly<Record<string, Options>>;
+  /** By the name of the entry. EntryOptions that are not named here stay. */
+  readonly options?: Readonly<Record<string, EntryOptions>>;
 }
 
 export const isChanges = (list: readonly unknown[] | ChainChanges): list is ChainChanges => !Array.isArray(list);
 
 interface ChangeSetup extends Pick<ListChecks, 'nearest'> {
-  readonly list: FilePlace;
+  readonly list: ListPlace;
   /** Entries that no change may remove. Default: none. */
   readonly always?: readonly ChainItem[];
   /** Whether no plugin after this one runs. */
@@ -73,7 +73,7 @@ const toPart = ({ entries }: Changing): ListPart => ({
 type ReportAt = (message: string, more?: { readonly key?: string; readonly suggestion?: string | undefined }) => void;
 
 const within =
-  (report: Report, path: FilePlace['path']): ReportAt =>
+  (report: Report, path: ListPlace['path']): ReportAt =>
   (message, { key, suggestion } = {}) =>
     report({ path: key === undefined ? path : [...path, key], message, ...(suggestion && { suggestion }) });
 
@@ -112,7 +112,7 @@ function addEntry(
 
 function setOptions(
   chains: readonly Changing[],
-  { name, own, at }: { readonly name: string; readonly own: Options; readonly at: FilePlace },
+  { name, own, at }: { readonly name: string; readonly own: EntryOptions; readonly at: ListPlace },
   report: ReportAt,
   setup: ChangeSetup,
 ): void {

@@ -1,7 +1,7 @@
 import { isCreated, toMiddleware, type CreatedPlugin, type Host, type Middleware } from '../../kernel/define.ts';
 import type { CapabilityName, Plugin } from '../../kernel/index.ts';
 import type { PluginLevel } from '../../../plugin/index.ts';
-import type { FilePlace, Placed, Problem, Report } from '../../kernel/report.ts';
+import type { ListPlace, Placed, Problem, Report } from '../../kernel/report.ts';
 import { messageOf } from '../../kernel/outside/thrown.ts';
 import { compose } from './compose.ts';
 import type { Chain, Guard, Instance } from './instance.ts';
@@ -44,11 +44,11 @@ export interface PluginPlace {
   /** The path in the file that lists it. */
   readonly path: readonly (string | number)[];
   /** Its place in another list, where the one at `path` does not name it. */
-  readonly from?: FilePlace | undefined;
+  readonly from?: ListPlace | undefined;
   /** The list at `path` must keep it. */
   readonly kept?: boolean | undefined;
   /** The list of changes that sets options of it. */
-  readonly changedAt?: FilePlace | undefined;
+  readonly changedAt?: ListPlace | undefined;
 }
 
 type Options = Readonly<Record<string, unknown>>;
@@ -137,9 +137,9 @@ interface ItemPlace {
   readonly path: readonly (string | number)[];
   readonly namePath: readonly (string | number)[];
   readonly optionsPath: readonly (string | number)[];
-  readonly from?: FilePlace | undefined;
+  readonly from?: ListPlace | undefined;
   readonly kept?: boolean | undefined;
-  readonly changedAt?: FilePlace | undefined;
+  readonly changedAt?: ListPlace | undefined;
 }
 
 /** Mistakes of an item that another list has are reported at this list. */

@@ -1,4 +1,4 @@
-import type { FilePlace, Placed } from '../../kernel/report.ts';
+import type { ListPlace, Placed } from '../../kernel/report.ts';
 import type { ChainItem } from './compile.ts';
 
 /** The plugins of one level in a list of the settings, each with its place: a number is its index in the list. */
@@ -18,12 +18,12 @@ export const pluginOf = (item: ChainItem): string => (typeof item === 'string' ?
 export const instanceOf = (item: ChainItem): string => (typeof item === 'string' ? item : (item.name ?? item.plugin));
 
 /** The part of the list at `list`, as another list has it: with the place of each item here. */
-export const inherited = ({ items, indexes }: ListPart, list: FilePlace): ListPart => ({
+export const inherited = ({ items, indexes }: ListPart, list: ListPlace): ListPart => ({
   items,
   indexes: indexes.map((index) => inheritedFrom(index, list)),
 });
 
-function inheritedFrom(index: number | Placed, { file, path }: FilePlace): Placed {
+function inheritedFrom(index: number | Placed, { file, path }: ListPlace): Placed {
   if (typeof index === 'number') return { at: [], from: { file, path: [...path, index] } };
   const { at, from = { file, path: [...path, ...at] }, options } = index;
   return { at: [], from, ...(options && { options }) };

@@ -96,7 +96,7 @@ export function attemptChain(
   return { layers, isServers: false, where: nearest.path.length === 0 ? ITS_PLUGINS : '`plugins` of its target' };
 }
 
-/** What the settings say of a chain: the server first, then each list, or changes, of a config and of targets in it. */
+/** A chain as the settings make it: that of the server first, then each list, or changes, of a config and of targets in it. */
 type ChainLayers = readonly (ChainList | undefined)[];
 
 /** Whether a chain has lost a plugin, or has none of its own. The default chain has all that settings need. */

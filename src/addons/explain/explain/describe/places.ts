@@ -1,7 +1,7 @@
 import { entryOf } from '../../../../core/catalog/catalog-target.ts';
 import type { SettingPlace, FieldSource } from '../../explanation/explanation.ts';
 import type { ListedPlugin } from '../../../../core/compose/chain-builder.ts';
-import type { FilePlace } from '../../../../core/kernel/report.ts';
+import type { ListPlace } from '../../../../core/kernel/report.ts';
 import type { ResolvedTarget } from '../../../../core/kernel/index.ts';
 import type { LoadResult } from '../../../../core/settings/read/load.ts';
 import { valueAt, type JsonPath } from '../../../../core/settings/schema/pointer.ts';
@@ -100,7 +100,7 @@ export const keptIn = (seen: DryRun, { path, kept }: ListedPlugin): FieldSource 
 export const changedAt = (seen: DryRun, { changedAt: place }: ListedPlugin): FieldSource | undefined =>
   place && sourceOf(seen, place);
 
-const sourceOf = (seen: DryRun, { file, path }: FilePlace): FieldSource | undefined =>
+const sourceOf = (seen: DryRun, { file, path }: ListPlace): FieldSource | undefined =>
   file === 'server.yaml' ? serverSource(seen, path) : sourceAt(seen, path);
 
 const DEFAULT_CHAIN: FieldSource = { kind: 'gateway', what: 'default chain' };
