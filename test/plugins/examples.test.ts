@@ -56,7 +56,7 @@ describe('the example jwt', () => {
     await using started = await start((_, res) => json(res, openaiReply('hello')), {
       server: { plugins: [example('jwt')], chains: { entry } },
       keys: { keys: [] },
-      teams: { teams: { limited: { limits: { requests: '1/hour' } }, free: {} } },
+      teams: { teams: { limited: { limits: { requests: '1/h' } }, free: {} } },
     });
     const exp = Date.now() / 1000 + 3600;
     const ask = async (claims: object): Promise<number> => {
