@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { pino, type Logger } from 'pino';
 import type { Attempt } from '../../core/kernel/attempt.ts';
+import { loadFormats } from '../../core/kernel/on-demand.ts';
 import type { Capabilities, CapabilityName } from '../../core/kernel/capabilities.ts';
 import { hooked } from '../../core/hooks/hooked.ts';
 import { toMiddleware, type CreatedPlugin, type Host, type Middleware } from '../../core/kernel/define.ts';
@@ -175,6 +176,7 @@ const ajv = new Ajv({
   discriminator: true,
 });
 ajv.addVocabulary(['x-secret', 'tsType']);
+loadFormats().default(ajv);
 
 /**
  * Problems of the options, in ajv's wording; undefined when they are valid. Throws when the schema itself is invalid.
