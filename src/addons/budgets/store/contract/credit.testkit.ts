@@ -24,7 +24,7 @@ interface Ask {
   readonly need: number;
   readonly want?: number;
   readonly cap?: number;
-  /** What it has used, on credit or on its lease. */
+  /** The amount that it has used, on credit or on its lease. */
   readonly used?: number;
 }
 
