@@ -39,11 +39,34 @@ export type ChainItem =
         [k: string]: unknown;
       };
       /**
+       * When your own plugin has a fault. fail: the request fails with 500. skip: the request goes on as if the plugin had done nothing, which the log and the metrics count; only for a plugin with `pure: true` or one whose `reads` only observe. An error that a plugin throws to refuse a request is no fault.
+       */
+      on_error?: 'fail' | 'skip';
+      /**
        * In `chains` of server.yaml: the `plugins` of a config or a target cannot drop this entry. A list that does not name it runs it before the next plugin of the chain that it has, at the latest before `route` or `send`.
        */
       always?: boolean;
     };
 export type ChainList = ChainItem[];
+/**
+ * A module by its path or package name, or with its hash.
+ */
+export type PluginModule =
+  | string
+  | {
+      /**
+       * A path relative to this file, or a package name.
+       */
+      module: string;
+      /**
+       * The hash of the file and of all files that it imports by a path, as `gatehouse plugin hash` prints it. Settings with another hash are refused. Default: the files are not checked.
+       */
+      integrity?: string;
+      /**
+       * The name of its plugin in these settings, for a module with one plugin. Default: the plugin's own.
+       */
+      name?: string;
+    };
 /**
  * Guards, in order: checks of the texts of requests and replies, for every API. Default: none.
  *
@@ -301,7 +324,7 @@ export interface ServerFile {
   /**
    * Modules with your own plugins: a path relative to this file, or a package name. Each module default-exports one plugin made with definePlugin, or an array of them.
    */
-  plugins?: string[];
+  plugins?: PluginModule[];
   cache?: CacheStore;
   reload?: Reload;
   egress?: Egress;

@@ -43,6 +43,7 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
   ],
   'core/status': ['core/http/listener', 'core/record', 'core/settings', 'core/kernel', 'plugin'],
   'core/compose': [
+    'core/host',
     'core/hooks',
     'core/http/gateway',
     'core/record',
@@ -59,6 +60,8 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
     'plugin',
     'formats',
   ],
+  'plugin/testing': ['core/host', 'core/hooks', 'core/kernel', 'plugin', 'formats'],
+  'core/host': ['core/record', 'core/settings', 'core/tenants', 'core/upstream', 'core/kernel', 'plugin'],
   'core/http/listener': ['core/http/gateway', 'core/settings', 'core/operations', 'core/kernel', 'plugin', 'formats'],
   'core/http/gateway': [
     'core/record',
@@ -89,7 +92,6 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
   'core/operations': ['core/kernel', 'plugin', 'formats'],
   'core/memory': ['core/kernel', 'plugin'],
   'core/upstream': ['core/kernel', 'plugin', 'formats'],
-  'plugin/testing': ['core/hooks', 'core/kernel', 'plugin', 'formats'],
   'core/hooks': ['core/kernel', 'plugin', 'formats'],
   'core/kernel': ['plugin', 'formats'],
   plugin: ['formats'],

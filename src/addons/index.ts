@@ -2,6 +2,7 @@ import type { AddOn } from '../core/commands/add-on.ts';
 import { admin } from './admin/index.ts';
 import { agentConfig } from './agent-config/index.ts';
 import { alerts } from './alerts/index.ts';
+import { authCall } from './auth-call/index.ts';
 import { budgets } from './budgets/index.ts';
 import { configTests } from './config-tests/index.ts';
 import { consoleOfOperators } from './console/index.ts';
@@ -25,6 +26,7 @@ export const addOns: readonly AddOn[] = [
   guards,
   responses,
   files,
+  authCall,
   budgets,
   postgres,
   admin,

@@ -6,6 +6,7 @@ import type { AttemptContext, GatewayContext } from './exchange.ts';
 import type { PluginHooks, PluginReads } from './hooks.ts';
 import type { OptionsOf } from './options-type.ts';
 import type { Operation } from './request.ts';
+import type { HostServices, OwnError } from './services.ts';
 
 /** The chains, from the outermost in. */
 export type PluginLevel = 'entry' | 'request' | 'attempt';
@@ -16,6 +17,7 @@ export type PluginLevel = 'entry' | 'request' | 'attempt';
  */
 export interface PluginTypes {
   readonly capabilities: Capabilities;
+  readonly services: object;
   readonly entry: { readonly context: GatewayContext; readonly subject: Operation | undefined };
   readonly request: { readonly context: GatewayContext; readonly subject: GatewayConfig };
   readonly attempt: { readonly context: AttemptContext; readonly subject: Target };
@@ -32,13 +34,25 @@ export interface Step<C = GatewayContext> {
   step(ctx: C): Promise<void> | undefined;
 }
 
-/** The host of a plugin: the clock, random numbers, a logger and the capabilities that the plugin names in `needs`. */
-export type Host<N extends keyof C = never, C extends object = Capabilities> = Pick<C, N> & {
+interface AuthorTypes extends PluginTypes {
+  readonly services: HostServices;
+}
+
+/** The host of a plugin: the clock, random numbers, a logger, the services, and the capabilities that the plugin names in `needs`. */
+export type Host<N extends keyof Capabilities = never> = HostTools<N> & HostServices;
+
+/** The host without its services, which most built-in plugins do without. */
+export type HostTools<N extends keyof C = never, C extends object = Capabilities> = Pick<C, N> & {
   readonly clock: Clock;
   /** A random number, 0 ≤ x < 1; injected so that tests control jitter. */
   readonly random: () => number;
-  /** A child logger that carries the plugin's instance name. */
+  /** A child logger that carries the plugin's instance name, and the id of the request that it works for. */
   readonly log: Logger;
+  /**
+   * dry: `gatehouse validate`, `test` and `explain`, which make plugins as serving does. A plugin then opens nothing outside of the
+   * process: no connection, no file, no timer.
+   */
+  readonly mode: 'serve' | 'dry';
   /** Registers a task for the release of the snapshot that holds this plugin: stop timers, close resources. */
   onClose(task: () => void | Promise<void>): void;
 };
@@ -55,7 +69,7 @@ export interface PluginDefinition<
   L extends PluginLevel,
   S extends object,
   N extends keyof W['capabilities'],
-  W extends PluginTypes = PluginTypes,
+  W extends PluginTypes = AuthorTypes,
 > {
   readonly name: string;
   /** The chain that the plugin belongs to. */
@@ -80,6 +94,10 @@ export interface PluginDefinition<
    * reports it as skipped.
    */
   readonly pure?: boolean;
+  /** Errors of its own, by code, for `host.error`: `{ tenant_blocked: { status: 403, type: 'permission_error' } }`. */
+  readonly errors?: Readonly<Record<string, OwnError>>;
+  /** The version of the plugin API that it is written for. The gateway refuses one that it does not have. Default: 1. */
+  readonly minApi?: number;
   /** Texts and events that the hooks of the plugin read. With it, `create` returns hooks. Levels `request` and `attempt` only. */
   readonly reads?: PluginReads;
   /**
@@ -89,7 +107,7 @@ export interface PluginDefinition<
   explain?(ctx: W[L]['context'], options: OptionsOf<S>): PluginWords | undefined;
   create(setup: {
     options: OptionsOf<S>;
-    host: Host<N, W['capabilities']>;
+    host: HostTools<N, W['capabilities']> & W['services'];
   }): Made<W[L]['context']> | Promise<Made<W[L]['context']>>;
 }
 
@@ -97,6 +115,27 @@ export interface PluginDefinition<
 export type CreatedPlugin<C = GatewayContext> = Middleware<C> | Step<C>;
 /** The same with the hooks of a plugin that declares `reads`. */
 export type Made<C = GatewayContext> = CreatedPlugin<C> | PluginHooks<C>;
+
+/** The version of the plugin API. It grows when names are added that a plugin may rely on. */
+export const PLUGIN_API = 1;
+
+/** A field that this gateway does not know may be a guarantee that it would not keep. */
+const FIELDS: ReadonlySet<string> = new Set([
+  'name',
+  'level',
+  'options',
+  'needs',
+  'requires',
+  'provides',
+  'repeats',
+  'idleFor',
+  'pure',
+  'errors',
+  'minApi',
+  'reads',
+  'explain',
+  'create',
+] satisfies (keyof PluginDefinition<PluginLevel, object, never>)[]);
 
 /** A plugin as `definePlugin` returns it. */
 export interface Plugin {
@@ -109,9 +148,11 @@ export interface Plugin {
   readonly repeats: boolean;
   readonly pure: boolean;
   readonly reads?: PluginReads;
+  readonly errors?: Readonly<Record<string, OwnError>>;
+  readonly minApi: number;
   explain?(ctx: GatewayContext, options: unknown): PluginWords | undefined;
   idleFor?(subject: unknown, options: unknown): boolean;
-  create(setup: { options: unknown; host: Host }): Made | Promise<Made>;
+  create(setup: { options: unknown; host: HostTools }): Made | Promise<Made>;
 }
 
 /**
@@ -137,6 +178,11 @@ export interface Plugin {
 export function definePlugin<L extends PluginLevel, const S extends object, const N extends keyof Capabilities = never>(
   definition: PluginDefinition<L, S, N>,
 ): Plugin {
+  const unknown = Object.keys(definition).find((key) => !FIELDS.has(key));
+  if (unknown !== undefined)
+    throw new TypeError(
+      `plugin "${definition.name}": version ${PLUGIN_API} of the plugin API has no "${unknown}"; is it written for a newer gateway?`,
+    );
   return {
     name: definition.name,
     level: definition.level,
@@ -147,7 +193,9 @@ export function definePlugin<L extends PluginLevel, const S extends object, cons
     repeats: definition.repeats ?? false,
     pure: definition.pure ?? false,
     // The chain builder validates the options and grants the capabilities of `needs` before it calls these.
+    minApi: definition.minApi ?? 1,
     ...(definition.reads && { reads: definition.reads }),
+    ...(definition.errors && { errors: definition.errors }),
     ...(definition.explain && { explain: definition.explain }),
     ...(definition.idleFor && { idleFor: definition.idleFor }),
     create: definition.create,

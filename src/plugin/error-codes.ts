@@ -352,6 +352,27 @@ export const ERRORS = {
     ),
     ofGateway: true,
   },
+  plugin_refused: {
+    ...invalid(
+      403,
+      'A plugin refused the request with an error of its own. Clients get the code, the status and the type that the plugin declares.',
+    ),
+    ofGateway: true,
+  },
+  plugin_call_failed: {
+    ...failed(
+      503,
+      'A service that a plugin asks with `host.fetch` did not answer in time, or cannot be reached; the message says why.',
+    ),
+    ofGateway: true,
+  },
+  auth_unavailable: {
+    ...failed(
+      503,
+      'The service that decides about the caller’s credential (`auth-call`) did not answer in time, or not as its contract says. Nothing was sent.',
+    ),
+    ofGateway: true,
+  },
   internal_error: failed(500, 'A fault of the gateway; the log has it under the request id.', false),
 } as const satisfies Record<string, ErrorKind>;
 

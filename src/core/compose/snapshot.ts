@@ -1,5 +1,6 @@
 import { compileCatalog } from '../catalog/catalog.ts';
 import type { Chain } from '../http/chain/instance.ts';
+import { pluginOf } from '../http/chain/kept-plugins.ts';
 import type { Clock } from '../../plugin/index.ts';
 import { PLUGIN_LEVELS } from '../kernel/define.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
@@ -65,6 +66,9 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const watch = admitting(
     {
       inFlight: shared.inFlight,
+      methods: server.chains.entry.flatMap((item, index) =>
+        shared.registry.get(pluginOf(item))?.plugin.provides.includes('caller') ? [index] : [],
+      ),
       tree: tenancy.tree,
       answers: new Map(parts.flatMap(({ answers }) => [...(answers ?? [])])),
       refuseAddress: parts.find((part) => part.refuseAddress)?.refuseAddress,
@@ -73,6 +77,11 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   );
   const chainBuilder = new ChainBuilder(loaded, {
     ...shared,
+    callers: {
+      keys: tenancy.keys,
+      tenants: () => tenancy.current,
+      entry: new Set(server.chains.entry.map(pluginOf)),
+    },
     watch,
     pluginMs: server.limits.pluginMs,
     maxReplyBytes: server.limits.reply,

@@ -3,13 +3,17 @@ import { pino, type Logger } from 'pino';
 import type { Attempt } from '../../core/kernel/attempt.ts';
 import type { Capabilities, CapabilityName } from '../../core/kernel/capabilities.ts';
 import { hooked } from '../../core/hooks/hooked.ts';
-import { toMiddleware, type CreatedPlugin, type Host, type Middleware } from '../../core/kernel/define.ts';
+import { toMiddleware, type CreatedPlugin, type PluginHost, type Middleware } from '../../core/kernel/define.ts';
 import type { Exchange, GatewayContext } from '../../core/kernel/exchange.ts';
 import type { Plugin, PluginWords } from '../define.ts';
+import type { CallerMaker, HostServices } from '../services.ts';
+import { addServices } from '../../core/host/services.ts';
+import { UpstreamError } from '../errors.ts';
 import { runForPlugin } from '../../core/kernel/outside/plugin-work.ts';
 import { NO_TURNS } from '../../core/kernel/turns.ts';
 import { createAttempt, createContext, createExchange } from './exchange.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
+import { createCaller } from './settings.ts';
 
 export interface HostSetup {
   /** Fakes for the capabilities that the plugin names in `needs`. */
@@ -17,6 +21,12 @@ export interface HostSetup {
   readonly clock?: FakeClock;
   /** Default: always 0.5. */
   readonly random?: () => number;
+  /** Default: `serve`. */
+  readonly mode?: 'serve' | 'dry';
+  /** Answers `host.fetch`. Default: it fails. */
+  readonly fetch?: HostServices['fetch'];
+  /** Makes the callers of `host.callers`. Default: any, without a check of the team. */
+  readonly callers?: Partial<CallerMaker>;
 }
 
 export interface RunSetup extends HostSetup {
@@ -106,10 +116,8 @@ async function runGuarded(
   return calls;
 }
 
-export function createHost(
-  { name, needs }: Plugin,
-  { needs: wanted = {}, clock = createFakeClock(), random = () => 0.5 }: HostSetup,
-) {
+export function createHost({ name, needs, errors = {} }: Plugin, setup: HostSetup) {
+  const { needs: wanted = {}, clock = createFakeClock(), random = () => 0.5, mode = 'serve' } = setup;
   // Without turns from the test, large bodies do not wait.
   const given: Readonly<Record<string, object>> = { turns: NO_TURNS, ...wanted };
   for (const need of needs)
@@ -123,6 +131,7 @@ export function createHost(
     ...capabilities,
     clock,
     random,
+    mode,
     // Most plugins never log, and a logger takes a third of the time of a run.
     get log(): Logger {
       return (logger ??= pino(
@@ -131,12 +140,31 @@ export function createHost(
       ));
     },
     onClose: (task: () => void | Promise<void>) => void closers.push(task),
-  } as unknown as Host<CapabilityName>;
+  } as unknown as PluginHost<CapabilityName>;
+  const served = addServices(
+    host,
+    { instance: name, errors, onClose: host.onClose },
+    {
+      dry: mode === 'dry',
+      clock,
+      exchange: () => Promise.reject(new UpstreamError('connection_failed', 'give `fetch` to answer it')),
+      callers: () => ({
+        byId: (id) => createCaller({ keyId: id }),
+        make: ({ id, ...rest }) => createCaller({ ...callerParts(rest), keyId: id }),
+        ...setup.callers,
+      }),
+      state: undefined,
+    },
+  );
+  if (setup.fetch) Object.defineProperty(served, 'fetch', { value: setup.fetch });
   const close = async (): Promise<void> => {
     for (const task of closers.splice(0).toReversed()) await task();
   };
-  return { host, log, close };
+  return { host: served, log, close };
 }
+
+/** A made caller without the limits, which a Caller of the API does not show. */
+const callerParts = ({ limits: _, ...parts }: Omit<Parameters<CallerMaker['make']>[0], 'id'>) => parts;
 
 /** As strict as the gateway's own validation of settings. */
 const ajv = new Ajv({

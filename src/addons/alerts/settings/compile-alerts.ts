@@ -3,6 +3,7 @@ import { ALERT_KINDS, type AlertKind } from '../../../core/kernel/alert-kinds.ts
 import { parseCap } from '../../../core/tenants/amounts.ts';
 import type { Report } from '../../../core/kernel/report.ts';
 import type { Secret } from '../../../plugin/index.ts';
+import { signingKey } from '../../../core/kernel/webhook-signature.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { isLocalHost, offLimits } from '../../../core/settings/checks/hosts.ts';
 import { withSuggestion } from '../../../core/settings/checks/names.ts';
@@ -66,17 +67,6 @@ export const compileWebhook = ({
   nodes: nodes && new Set(nodes),
   allowInsecure: insecure ?? false,
 });
-
-const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
-const LEAST_BYTES = 24;
-const MOST_BYTES = 64;
-
-/** The key of the signatures, as https://www.standardwebhooks.com writes it. Undefined: it is not in that form. */
-export function signingKey(secret: Secret): Buffer | undefined {
-  const [, text] = SECRET.exec(secret.reveal()) ?? [];
-  const key = text === undefined ? undefined : Buffer.from(text, 'base64');
-  return key && key.length >= LEAST_BYTES && key.length <= MOST_BYTES ? key : undefined;
-}
 
 /** Checks that webhooks can be reached and signed for, and that they name nodes that exist. */
 export const checkAlerts: Check = (settings) => ({

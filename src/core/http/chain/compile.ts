@@ -1,4 +1,4 @@
-import { isCreated, toMiddleware, type CreatedPlugin, type Host, type Middleware } from '../../kernel/define.ts';
+import { isCreated, toMiddleware, type CreatedPlugin, type PluginHost, type Middleware } from '../../kernel/define.ts';
 import type { CapabilityName, Plugin } from '../../kernel/index.ts';
 import type { PluginLevel } from '../../../plugin/index.ts';
 import type { Problem, Report } from '../../kernel/report.ts';
@@ -6,6 +6,7 @@ import { messageOf } from '../../kernel/outside/thrown.ts';
 import { compose } from './compose.ts';
 import type { Chain, Guard, Instance } from './instance.ts';
 import { runForPlugin } from '../../kernel/outside/plugin-work.ts';
+import { timed } from './own-time.ts';
 import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
 
 /** An entry of a chain in the settings: a name, or a name with options. */
@@ -17,6 +18,8 @@ export type ChainItem =
       readonly options?: Readonly<Record<string, unknown>>;
       /** In server.yaml: no list of a config or a target drops it. */
       readonly always?: boolean;
+      /** Default: fail. */
+      readonly on_error?: 'fail' | 'skip';
     };
 
 /** An item that a list does not name: the index of its entry in the chain of server.yaml, which no list drops. */
@@ -80,7 +83,7 @@ interface CompileSetup extends ListChecks {
     | ((place: Pick<PluginPlace, 'plugin' | 'instance'>, made: unknown) => Promise<Middleware>)
     | undefined;
   /** Creates the host for a plugin: the capabilities it may have and its own log. */
-  readonly host: (plugin: Plugin, instance: string) => Host<CapabilityName>;
+  readonly host: (plugin: Plugin, instance: string) => PluginHost<CapabilityName>;
   readonly inTime: <T>(work: Promise<T>) => Promise<T>;
   /** Time limit and fault reports of external plugins. Default: no limit. */
   readonly guard?: Guard | undefined;
@@ -132,6 +135,7 @@ export async function createChain(
 }
 
 interface ItemPlace {
+  readonly skips: boolean;
   readonly plugin: string;
   readonly instance: string;
   readonly options: Readonly<Record<string, unknown>>;
@@ -144,11 +148,13 @@ interface ItemPlace {
 function toPlace(item: ChainItem, index: number | Kept, list: readonly (string | number)[]): ItemPlace {
   if (typeof index === 'object') return { ...toPlace(item, 0, list), path: list, namePath: list, ...index };
   const path = [...list, index];
-  if (typeof item === 'string') return { plugin: item, instance: item, options: {}, path, namePath: path };
+  if (typeof item === 'string')
+    return { plugin: item, instance: item, options: {}, path, namePath: path, skips: false };
   return {
     plugin: item.plugin,
     instance: item.name ?? item.plugin,
     options: item.options ?? {},
+    skips: item.on_error === 'skip',
     path,
     namePath: [...path, 'plugin'],
   };
@@ -203,9 +209,22 @@ function checkPlace(
 ): Options | undefined {
   for (const name of missing)
     source.report({ path: place.namePath, message: missingMessage(plugin, name, setup.registry) });
+  const unfit = place.skips ? whyNotSkipped(plugin, builtin) : undefined;
+  if (unfit !== undefined) source.report({ path: [...place.path, 'on_error'], message: unfit });
   const of = { schema: plugin.options, trusted: builtin };
   const options = setup.readOptions(of, place.options, [...place.path, 'options'], source.report);
-  return missing.length === 0 ? options : undefined;
+  return missing.length === 0 && unfit === undefined ? options : undefined;
+}
+
+/** A plugin that was skipped may have left half of its work. */
+function whyNotSkipped({ name, pure, reads }: Plugin, builtin: boolean): string | undefined {
+  if (builtin) return `"${name}" is a plugin of the gateway, which is never skipped`;
+  const observes =
+    reads &&
+    [reads.request, reads.reply].every((level) => level === undefined || level === 'none' || level === 'observe');
+  return pure || observes
+    ? undefined
+    : `"${name}" can be skipped only if it has \`pure: true\`, or \`reads\` that only observe`;
 }
 
 function missingMessage({ name: plugin, level }: Plugin, name: string, registry: PluginRegistry): string {
@@ -234,9 +253,11 @@ async function createInstance(
       // Without `reads`, hooks are a fault like any other object.
       return made as Created;
     };
-    const made = instantiate({ plugin, builtin, instance, options, path, always }, () =>
-      builtin ? create() : runForPlugin(instance, create),
-    );
+    const createOutside = async (): Promise<CreatedPlugin> => {
+      const created = await runForPlugin(instance, create);
+      return guard && isCreated(created) ? timed(instance, toMiddleware(created), guard) : created;
+    };
+    const made = instantiate({ plugin, builtin, instance, options, path, always }, builtin ? create : createOutside);
     const created = await inTime(Promise.resolve(made));
     if (!isCreated(created)) throw new Error('its `create` returned no middleware');
     return {
@@ -247,6 +268,7 @@ async function createInstance(
       ...(builtin && plugin.idleFor && { isIdleFor: (subject: object) => plugin.idleFor!(subject, options) }),
       ...(builtin && 'step' in created && { step: created }),
       ...(!builtin && { guard }),
+      ...(place.skips && { skips: true }),
     };
   } catch (error) {
     report({ path: place.namePath, message: `plugin "${plugin.name}" cannot start: ${messageOf(error)}` });
