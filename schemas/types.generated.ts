@@ -19,6 +19,10 @@ export type Bytes = number | string;
  */
 export type Duration = number | string;
 /**
+ * Plugins in order, or changes of the chain that would be there.
+ */
+export type ChainList = ChainItem[] | ChainChanges;
+/**
  * A plugin by name, or with options.
  */
 export type ChainItem =
@@ -47,7 +51,6 @@ export type ChainItem =
        */
       always?: boolean;
     };
-export type ChainList = ChainItem[];
 /**
  * A module by its path or package name, or with its hash.
  */
@@ -433,12 +436,68 @@ export interface Timeouts {
   total?: Duration;
 }
 /**
- * The plugins that a request passes, in order. Omit a chain to keep its default.
+ * The plugins that a request passes, in order, or changes of the default chain. Omit a chain to keep its default.
  */
 export interface Chains {
   entry?: ChainList;
   request?: ChainList;
   attempt?: ChainList;
+}
+/**
+ * Changes of a chain, which keep the rest of it: `remove` first, then `add`, then `options`.
+ */
+export interface ChainChanges {
+  /**
+   * Plugins that the chain gets, each with its place.
+   */
+  add?: AddedItem[];
+  /**
+   * Names of entries that the chain loses. An entry with `always: true` cannot be removed.
+   */
+  remove?: string[];
+  /**
+   * Options of entries by their names. An option that is not named here stays as it is.
+   */
+  options?: {
+    [k: string]: {
+      [k: string]: unknown;
+    };
+  };
+}
+/**
+ * A plugin and its place: before or after another entry of the chain.
+ */
+export interface AddedItem {
+  /**
+   * Name of the plugin.
+   */
+  plugin: string;
+  /**
+   * Name of the entry that it runs before.
+   */
+  before?: string;
+  /**
+   * Name of the entry that it runs after.
+   */
+  after?: string;
+  /**
+   * Name of this instance in logs and metrics. Default: the plugin's name.
+   */
+  name?: string;
+  /**
+   * Options, validated against the plugin's own schema.
+   */
+  options?: {
+    [k: string]: unknown;
+  };
+  /**
+   * When your own plugin has a fault. fail: the request fails with 500. skip: the request goes on as if the plugin had done nothing, which the log and the metrics count; only for a plugin with `pure: true` or one whose `reads` only observe. An error that a plugin throws to refuse a request is no fault.
+   */
+  on_error?: 'fail' | 'skip';
+  /**
+   * In `chains` of server.yaml: the `plugins` of a config or a target cannot drop this entry. A list that does not name it runs it before the next plugin of the chain that it has, at the latest before `route` or `send`.
+   */
+  always?: boolean;
 }
 /**
  * Memory of the reply cache, in each process. Gateway configs with `cache` use it.

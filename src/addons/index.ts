@@ -12,6 +12,7 @@ import { files } from './files/index.ts';
 import { guards } from './guards/index.ts';
 import { importer } from './import/index.ts';
 import { otlp } from './otlp/index.ts';
+import { pluginTools } from './plugin-tools/index.ts';
 import { postgres } from './postgres/index.ts';
 import { prompts } from './prompts/index.ts';
 import { responses } from './responses/index.ts';
@@ -40,6 +41,7 @@ export const addOns: readonly AddOn[] = [
   importer,
   doctor,
   agentConfig,
+  pluginTools,
   valkey,
   simulator,
 ];

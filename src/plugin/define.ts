@@ -84,8 +84,8 @@ export interface PluginDefinition<
   readonly repeats?: boolean;
   /**
    * True if the plugin would do nothing for every request of this operation (entry chain), gateway config (request chain)
-   * or target (attempt chain). The chain's plan for it then leaves the plugin out. Only built-in plugins have it; it is
-   * called once for each subject.
+   * or target (attempt chain). The chain's plan for it then leaves the plugin out. It is called once for each subject, and must
+   * depend on nothing else. A plugin whose test throws stays in the plan.
    */
   idleFor?(subject: W[L]['subject'], options: OptionsOf<S>): boolean;
   /**

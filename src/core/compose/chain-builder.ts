@@ -9,7 +9,7 @@ import {
   type PluginPlace,
 } from '../http/chain/compile.ts';
 import type { Chain } from '../http/chain/instance.ts';
-import { pluginOf } from '../http/chain/kept-plugins.ts';
+import { inherited, pluginOf, type OuterChains } from '../http/chain/list-part.ts';
 import type { PluginRegistry, RegisteredPlugin } from '../http/chain/registry.ts';
 import { callerMaker, type CallerSource } from '../host/plugin-callers.ts';
 import type { HostState } from '../host/services.ts';
@@ -53,7 +53,17 @@ export const serverChain = (server: ServerSettings, level: PluginLevel): ChainPl
   file: 'server.yaml',
   path: ['chains', level],
   items: server.chains[level],
+  indexes: server.chainIndexes[level],
 });
+
+/** The chains of server.yaml, as lists of configs and targets have them. */
+export const serverChains = (server: ServerSettings): OuterChains => {
+  const part = (level: PluginLevel) => {
+    const { items, indexes = [...items.keys()], ...list } = serverChain(server, level);
+    return inherited({ items, indexes }, list);
+  };
+  return { request: part('request'), attempt: part('attempt') };
+};
 
 export interface ListedPlugin extends PluginPlace {
   readonly file: string;

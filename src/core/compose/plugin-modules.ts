@@ -60,6 +60,12 @@ function named(plugins: readonly Plugin[], name: string | undefined): readonly P
   return plugins.map((plugin) => ({ ...plugin, name }));
 }
 
+/** The plugins of a module outside of settings. Rejects where it cannot be loaded. @param file absolute path */
+export async function importPlugins(file: string): Promise<readonly Plugin[]> {
+  offerPluginApi();
+  return toPlugins(await import(pathToFileURL(file).href));
+}
+
 /** A name without `./` is that of a package. */
 function failureOf(error: unknown, specifier: string, folder: string): { message: string; suggestion?: string } {
   const isUnknown = error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';

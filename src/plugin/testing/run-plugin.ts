@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { pino, type Logger } from 'pino';
 import type { Attempt } from '../../core/kernel/attempt.ts';
+import { loadFormats } from '../../core/kernel/on-demand.ts';
 import type { Capabilities, CapabilityName } from '../../core/kernel/capabilities.ts';
 import { hooked } from '../../core/hooks/hooked.ts';
 import { toMiddleware, type CreatedPlugin, type PluginHost, type Middleware } from '../../core/kernel/define.ts';
@@ -59,18 +60,24 @@ export interface PluginRun {
  */
 export async function runPlugin(plugin: Plugin, setup: RunSetup = {}): Promise<PluginRun> {
   const { exchange = createExchange(), next = () => {} } = setup;
-  const options = withDefaults(plugin.options, setup.options ?? {});
-  const problems = optionProblems(plugin.options, options);
-  if (problems) throw new TypeError(`the options of "${plugin.name}" ${problems}`);
-  const { host, log, close } = createHost(plugin, setup);
-  const made: unknown = await plugin.create({ options, host });
-  const tools = { instance: plugin.name, clock: host.clock, maxBytes: Infinity, onFault: rethrow };
-  const middleware = plugin.reads ? hooked(plugin, made, tools) : toMiddleware(made as CreatedPlugin);
+  const { options, middleware, log, close } = await makePlugin(plugin, setup);
   const attempt = plugin.level === 'attempt' && !setup.context ? (setup.attempt ?? createAttempt(exchange)) : undefined;
   const ctx = setup.context ?? createContext(exchange, attempt);
   const isIdle = plugin.idleFor?.(subjectOf(plugin, ctx), options) ?? false;
   const nextCalls = await runGuarded(plugin, isIdle ? leftOut : middleware, { ctx, next });
   return { ctx, nextCalls, log, explain: () => plugin.explain?.(ctx, options), close };
+}
+
+/** A plugin with valid options, made once for any number of runs. */
+export async function makePlugin(plugin: Plugin, setup: HostSetup & Pick<RunSetup, 'options'>) {
+  const options = withDefaults(plugin.options, setup.options ?? {});
+  const problems = optionProblems(plugin.options, options);
+  if (problems) throw new TypeError(`the options of "${plugin.name}" ${problems}`);
+  const { host, log, close } = createHost(plugin, setup);
+  const made: unknown = await runForPlugin(plugin.name, () => plugin.create({ options, host }));
+  const tools = { instance: plugin.name, clock: host.clock, maxBytes: Infinity, onFault: rethrow };
+  const middleware = plugin.reads ? hooked(plugin, made, tools) : toMiddleware(made as CreatedPlugin);
+  return { options, made, middleware, log, close };
 }
 
 const rethrow = (thrown: unknown): never => {
@@ -84,22 +91,44 @@ function subjectOf({ level }: Plugin, { exchange, attempt }: GatewayContext): un
   return level === 'request' ? exchange.config : attempt?.target;
 }
 
+/** A plugin breaks a rule of a chain. */
+export class BrokenRule extends Error {
+  readonly rule: 'next-once' | 'next-awaited' | 'next-late';
+
+  constructor(rule: BrokenRule['rule'], message: string) {
+    super(message);
+    this.rule = rule;
+  }
+}
+
+interface Chain {
+  readonly ctx: GatewayContext;
+  readonly next: (ctx: GatewayContext) => Promise<void> | void;
+  /** Called for a `next()` after the end of the plugin, which then has no effect. Default: it rejects. */
+  readonly onLate?: ((broken: BrokenRule) => void) | undefined;
+}
+
 /**
  * Enforces the rules that src/core/http/chain enforces in production: `next` is called once unless the plugin repeats, awaited,
  * and never after the plugin has finished.
  */
-async function runGuarded(
+export async function runGuarded(
   { name, repeats }: Plugin,
   middleware: Middleware,
-  { ctx, next }: { ctx: GatewayContext; next: (ctx: GatewayContext) => Promise<void> | void },
+  { ctx, next, onLate }: Chain,
 ): Promise<number> {
   let calls = 0;
   let running = 0;
   let finished = false;
   const downstream = async (): Promise<void> => {
-    if (finished) throw new Error(`plugin "${name}" called next() after it had finished`);
+    if (finished) {
+      const late = new BrokenRule('next-late', `plugin "${name}" called next() after it had finished`);
+      if (!onLate) throw late;
+      return onLate(late);
+    }
     calls += 1;
-    if (calls > 1 && !repeats) throw new Error(`plugin "${name}" called next() twice without declaring repeats`);
+    if (calls > 1 && !repeats)
+      throw new BrokenRule('next-once', `plugin "${name}" called next() twice without declaring repeats`);
     running += 1;
     try {
       // A real chain never completes synchronously; without this, a missing `await` would go unnoticed.
@@ -112,7 +141,7 @@ async function runGuarded(
   // Of an external plugin, which gets bodies frozen.
   await runForPlugin(name, () => middleware(ctx, downstream));
   finished = true;
-  if (running > 0) throw new Error(`plugin "${name}" did not await next()`);
+  if (running > 0) throw new BrokenRule('next-awaited', `plugin "${name}" did not await next()`);
   return calls;
 }
 
@@ -175,6 +204,7 @@ const ajv = new Ajv({
   discriminator: true,
 });
 ajv.addVocabulary(['x-secret', 'tsType']);
+loadFormats().default(ajv);
 
 /**
  * Problems of the options, in ajv's wording; undefined when they are valid. Throws when the schema itself is invalid.

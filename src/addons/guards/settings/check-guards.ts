@@ -1,4 +1,5 @@
 import type { ChainItem, Guard } from '../../../../schemas/types.generated.ts';
+import { isChanges } from '../../../core/http/chain/chain-changes.ts';
 import type { Report } from '../../../core/kernel/report.ts';
 import { patternMistake } from '../../../core/settings/query/patterns.ts';
 import { readOptions } from '../../../core/settings/compile/plugin-options.ts';
@@ -15,14 +16,18 @@ export const checkGuards: Check = ({ keys, gateway, inline }) => ({
     checkList(file.guards, report);
     const places = placesOf({ server: file, keys: keys ?? { keys: [] }, gateway });
     const chains = within(report, 'chains');
-    if (places.request && file.chains?.request) checkChain(file.chains.request, 'guards', within(chains, 'request'));
-    if (places.target && file.chains?.attempt)
-      checkChain(file.chains.attempt, 'target-guards', within(chains, 'attempt'));
+    // Changes of a default chain keep its guards, which are there with `always: true`.
+    const { request, attempt } = file.chains ?? {};
+    if (places.request && request && !isChanges(request)) checkChain(request, 'guards', within(chains, 'request'));
+    if (places.target && attempt && !isChanges(attempt))
+      checkChain(attempt, 'target-guards', within(chains, 'attempt'));
   },
   key: ({ guards }, report) => checkList(guards, report),
   node({ file }, report) {
-    for (const [item, at] of itemsOf(file.plugins, report, 'plugins'))
-      if (PLACES.has(pluginOf(item))) at({ path: [], message: placed(pluginOf(item)) });
+    const { plugins } = file;
+    const added = plugins && isChanges(plugins);
+    const named = added ? itemsOf(plugins.add, within(report, 'plugins'), 'add') : itemsOf(plugins, report, 'plugins');
+    for (const [item, at] of named) if (PLACES.has(pluginOf(item))) at({ path: [], message: placed(pluginOf(item)) });
     for (const key of ['guards', ...Object.keys(PORTKEY_KEYS)])
       if (inline && Object.hasOwn(file, key)) report({ path: [key], on: 'key', message: ofOperator(key) });
     if (inline) return;

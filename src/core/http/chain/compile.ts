@@ -1,7 +1,7 @@
 import { isCreated, toMiddleware, type CreatedPlugin, type PluginHost, type Middleware } from '../../kernel/define.ts';
 import type { CapabilityName, Plugin } from '../../kernel/index.ts';
 import type { PluginLevel } from '../../../plugin/index.ts';
-import type { Problem, Report } from '../../kernel/report.ts';
+import type { ListPlace, Placed, Problem, Report } from '../../kernel/report.ts';
 import { messageOf } from '../../kernel/outside/thrown.ts';
 import { compose } from './compose.ts';
 import type { Chain, Guard, Instance } from './instance.ts';
@@ -22,11 +22,6 @@ export type ChainItem =
       readonly on_error?: 'fail' | 'skip';
     };
 
-/** An item that a list does not name: the index of its entry in the chain of server.yaml, which no list drops. */
-export interface Kept {
-  readonly always: number;
-}
-
 export interface CompiledChain {
   readonly run: Chain;
   readonly names: readonly string[];
@@ -36,7 +31,7 @@ interface ChainSource {
   readonly level: PluginLevel;
   readonly items: readonly ChainItem[];
   /** The indexes of `items` in the written list, which may also have items of other levels. Default: 0, 1, 2 … */
-  readonly indexes?: readonly (number | Kept)[] | undefined;
+  readonly indexes?: readonly (number | Placed)[] | undefined;
   readonly path: readonly (string | number)[];
   readonly report: Report;
   readonly provided?: readonly string[];
@@ -51,8 +46,12 @@ export interface PluginPlace {
   readonly options: Readonly<Record<string, unknown>>;
   /** The path in the file that lists it. */
   readonly path: readonly (string | number)[];
-  /** The index in the chain of server.yaml, where the list at `path` does not name it and must keep it. */
-  readonly always?: number | undefined;
+  /** Its place in another list, where the one at `path` does not name it. */
+  readonly from?: ListPlace | undefined;
+  /** The list at `path` must keep it. */
+  readonly kept?: boolean | undefined;
+  /** The list of changes that sets options of it. */
+  readonly changedAt?: ListPlace | undefined;
 }
 
 type Options = Readonly<Record<string, unknown>>;
@@ -141,23 +140,23 @@ interface ItemPlace {
   readonly options: Readonly<Record<string, unknown>>;
   readonly path: readonly (string | number)[];
   readonly namePath: readonly (string | number)[];
-  readonly always?: number | undefined;
+  readonly optionsPath: readonly (string | number)[];
+  readonly from?: ListPlace | undefined;
+  readonly kept?: boolean | undefined;
+  readonly changedAt?: ListPlace | undefined;
 }
 
-/** Mistakes of an entry that a list must keep are reported at the list. */
-function toPlace(item: ChainItem, index: number | Kept, list: readonly (string | number)[]): ItemPlace {
-  if (typeof index === 'object') return { ...toPlace(item, 0, list), path: list, namePath: list, ...index };
-  const path = [...list, index];
-  if (typeof item === 'string')
-    return { plugin: item, instance: item, options: {}, path, namePath: path, skips: false };
-  return {
-    plugin: item.plugin,
-    instance: item.name ?? item.plugin,
-    options: item.options ?? {},
-    skips: item.on_error === 'skip',
-    path,
-    namePath: [...path, 'plugin'],
-  };
+/** Mistakes of an item that another list has are reported at this list. */
+function toPlace(item: ChainItem, index: number | Placed, list: readonly (string | number)[]): ItemPlace {
+  const { at, from, kept, options: changedAt } = typeof index === 'number' ? { at: [index] } : index;
+  const path = [...list, ...at];
+  const isOwnChange = changedAt !== undefined && list.every((key, position) => changedAt.path[position] === key);
+  const optionsPath = isOwnChange ? changedAt.path : [...path, 'options'];
+  const skips = typeof item === 'object' && item.on_error === 'skip';
+  const place = { path, optionsPath, from, kept, changedAt, skips };
+  if (typeof item === 'string') return { ...place, plugin: item, instance: item, options: {}, namePath: path };
+  const { plugin, name = plugin, options = {} } = item;
+  return { ...place, plugin, instance: name, options, namePath: at.length === 0 ? path : [...path, 'plugin'] };
 }
 
 export function unknownPlugin(
@@ -212,7 +211,7 @@ function checkPlace(
   const unfit = place.skips ? whyNotSkipped(plugin, builtin) : undefined;
   if (unfit !== undefined) source.report({ path: [...place.path, 'on_error'], message: unfit });
   const of = { schema: plugin.options, trusted: builtin };
-  const options = setup.readOptions(of, place.options, [...place.path, 'options'], source.report);
+  const options = setup.readOptions(of, place.options, place.optionsPath, source.report);
   return missing.length === 0 && unfit === undefined ? options : undefined;
 }
 
@@ -240,12 +239,13 @@ function missingMessage({ name: plugin, level }: Plugin, name: string, registry:
 }
 
 async function createInstance(
-  { plugin, builtin }: RegisteredPlugin,
+  entry: RegisteredPlugin,
   place: ItemPlace,
   { report }: ChainSource,
   { host, inTime, guard, hooked, instantiate = (_, create) => create() }: CompileSetup,
 ): Promise<Instance | undefined> {
-  const { instance, options, path, always } = place;
+  const { plugin, builtin } = entry;
+  const { instance, options, path, from, kept, changedAt } = place;
   try {
     const create = (): Created => {
       const made = plugin.create({ options, host: host(plugin, instance) });
@@ -257,7 +257,10 @@ async function createInstance(
       const created = await runForPlugin(instance, create);
       return guard && isCreated(created) ? timed(instance, toMiddleware(created), guard) : created;
     };
-    const made = instantiate({ plugin, builtin, instance, options, path, always }, builtin ? create : createOutside);
+    const made = instantiate(
+      { plugin, builtin, instance, options, path, from, kept, changedAt },
+      builtin ? create : createOutside,
+    );
     const created = await inTime(Promise.resolve(made));
     if (!isCreated(created)) throw new Error('its `create` returned no middleware');
     return {
@@ -265,7 +268,7 @@ async function createInstance(
       repeats: plugin.repeats,
       builtin,
       middleware: toMiddleware(created),
-      ...(builtin && plugin.idleFor && { isIdleFor: (subject: object) => plugin.idleFor!(subject, options) }),
+      ...(plugin.idleFor && { isIdleFor: idleTest(entry, place, guard) }),
       ...(builtin && 'step' in created && { step: created }),
       ...(!builtin && { guard }),
       ...(place.skips && { skips: true }),
@@ -274,4 +277,21 @@ async function createInstance(
     report({ path: place.namePath, message: `plugin "${plugin.name}" cannot start: ${messageOf(error)}` });
     return undefined;
   }
+}
+
+/** Whether a plan leaves the plugin out. An outside plugin whose test fails stays in: it may be a guard. */
+export function idleTest(
+  { plugin, builtin }: RegisteredPlugin,
+  { instance, options }: Pick<ItemPlace, 'instance' | 'options'>,
+  guard?: Guard,
+): (subject: object) => boolean {
+  if (builtin) return (subject) => plugin.idleFor?.(subject, options) === true;
+  return (subject) => {
+    try {
+      return runForPlugin(instance, () => plugin.idleFor?.(subject, options)) === true;
+    } catch (error) {
+      guard?.onFault({ kind: 'error', plugin: instance, error });
+      return false;
+    }
+  };
 }
