@@ -1,9 +1,9 @@
-import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AlertKind } from '../../core/kernel/alert-kinds.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { AlertFamilies } from './metrics.ts';
-import { signingKey, type WebhookSettings } from './settings/compile-alerts.ts';
+import type { WebhookSettings } from './settings/compile-alerts.ts';
+import { signedHeaders, signingKey } from '../../core/kernel/webhook-signature.ts';
 import type { Upstream } from '../../core/upstream/types.ts';
 import { version } from '../../core/kernel/version.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
@@ -198,11 +198,4 @@ export class Webhook {
   #count(): void {
     this.#tools.families.webhookQueue.set({ webhook: this.#settings.id }, this.#jobs.size + this.#stored);
   }
-}
-
-/** Headers by https://www.standardwebhooks.com, for which receivers have libraries. @param wall milliseconds since 1970 */
-function signedHeaders(id: string, wall: number, body: string, key: Buffer): Readonly<Record<string, string>> {
-  const seconds = String(Math.floor(wall / 1000));
-  const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');
-  return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': `v1,${signature}` };
 }

@@ -1,5 +1,6 @@
 import type { AlertWebhook, ServerFile } from '../../../../schemas/types.generated.ts';
 import { ALERT_KINDS, type AlertKind } from '../../../core/kernel/alert-kinds.ts';
+import { signingKey, WRONG_SECRET } from '../../../core/kernel/webhook-signature.ts';
 import { parseCap } from '../../../core/tenants/amounts.ts';
 import type { Report } from '../../../core/kernel/report.ts';
 import type { Secret } from '../../../plugin/index.ts';
@@ -67,17 +68,6 @@ export const compileWebhook = ({
   allowInsecure: insecure ?? false,
 });
 
-const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
-const LEAST_BYTES = 24;
-const MOST_BYTES = 64;
-
-/** The key of the signatures, as https://www.standardwebhooks.com writes it. Undefined: it is not in that form. */
-export function signingKey(secret: Secret): Buffer | undefined {
-  const [, text] = SECRET.exec(secret.reveal()) ?? [];
-  const key = text === undefined ? undefined : Buffer.from(text, 'base64');
-  return key && key.length >= LEAST_BYTES && key.length <= MOST_BYTES ? key : undefined;
-}
-
 /** Checks that webhooks can be reached and signed for, and that they name nodes that exist. */
 export const checkAlerts: Check = (settings) => ({
   server(server, report) {
@@ -88,12 +78,7 @@ export const checkAlerts: Check = (settings) => ({
     for (const [index, webhook] of (alerts.webhooks ?? []).entries()) {
       const own = within(at, 'webhooks', index);
       checkUrl(webhook, within(own, 'url'));
-      if (!signingKey(webhook.secret))
-        own({
-          path: ['secret'],
-          message:
-            'the secret is not `whsec_` and the base64 of 24 to 64 bytes: `echo whsec_$(openssl rand -base64 32)` makes one',
-        });
+      if (!signingKey(webhook.secret)) own({ path: ['secret'], message: WRONG_SECRET });
       checkNodes(webhook, settings, within(own, 'nodes'));
       if (webhook.kinds?.includes('anomaly') && !hasLedger)
         own({ path: ['kinds'], severity: 'warning', message: NO_LEDGER });
