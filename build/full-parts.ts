@@ -16,7 +16,7 @@ const PATH_OF_A_REQUEST = [
 ];
 
 const CORE = ['src/core', 'src/formats', 'src/plugin', 'plugins', 'test/support'];
-const ADD_ONS_OF_REQUESTS = ['files', 'responses', 'budgets', 'prompts', 'semantic-cache'].map(
+const ADD_ONS_OF_REQUESTS = ['files', 'guards', 'responses', 'budgets', 'prompts', 'semantic-cache'].map(
   (name) => `src/addons/${name}`,
 );
 
@@ -25,7 +25,7 @@ const ADD_ONS_OF_REQUESTS = ['files', 'responses', 'budgets', 'prompts', 'semant
  * file that it watches has changed since then.
  */
 export const PARTS: Readonly<Record<string, readonly string[]>> = {
-  growth: ['test/growth', 'src/core/catalog/fields', ...PATH_OF_A_REQUEST],
+  growth: ['test/growth', 'src/core/catalog/fields', 'src/addons/guards', ...PATH_OF_A_REQUEST],
   // The READMEs of plugins and the recipes are pages of the site.
   'docs:build': [
     'docs',

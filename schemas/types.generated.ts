@@ -1046,6 +1046,10 @@ export interface Guard {
    * Options of the check. Default: none.
    */
   options?: {
+    /**
+     * Of the check webhook: the key of its signatures.
+     */
+    secret?: Secret;
     [k: string]: unknown;
   };
 }

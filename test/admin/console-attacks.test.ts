@@ -138,7 +138,7 @@ describe('a stream', () => {
 });
 
 describe('without the right to content', () => {
-  it('nobody reads kept responses of a key as the key', async () => {
+  it('kept responses of a key stay unread in the playground', async () => {
     const { id } = (await (await send('/v1/responses', { model: '@openai/gpt-4o', input: PROMPT })).json()) as {
       id: string;
     };

@@ -222,3 +222,12 @@ export function send(
       .end(bytes);
   });
 }
+
+/** The `spec` of a catalog entry that calls a server of the test. */
+export const entrySpec = (url: string, more: object): object => ({
+  provider: 'openai',
+  base_url: `${url}/v1`,
+  allow_insecure: true,
+  models: ['gpt-5'],
+  ...more,
+});

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadWithStore } from '../../src/addons/budgets/cli/state/load-with-store.ts';
 import { KEYS } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
 import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
-import { FILE_KEY, startAdmin, type AdminGateway, type Answer } from './kit.ts';
+import { entrySpec, FILE_KEY, startAdmin, type AdminGateway, type Answer } from './kit.ts';
 
 const SECRET = 'sk-canary-of-the-store-0123456789';
 const OTHER = 'sk-another-of-the-store-0123456789';
@@ -31,14 +31,7 @@ afterEach(async () => {
 const call = (method: string, path: string, body?: object, headers = {}): Promise<Answer> =>
   admin.ask(method, path, { token, ...(body && { body }), headers });
 
-const spec = (more: object = {}): object => ({
-  provider: 'openai',
-  base_url: `${upstream.url}/v1`,
-  allow_insecure: true,
-  api_key: SECRET,
-  models: ['gpt-5'],
-  ...more,
-});
+const spec = (more: object = {}): object => entrySpec(upstream.url, { api_key: SECRET, ...more });
 
 const create = (id = 'openai', more: object = {}): Promise<Answer> =>
   call('POST', '/providers', { id, spec: spec(more) });

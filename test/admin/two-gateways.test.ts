@@ -12,7 +12,7 @@ import { startGateway } from '../../src/core/process/gateway.ts';
 import type { Gateway } from '../../src/core/process/running-gateway.ts';
 import { until, writeSettings } from '../support/gateway.ts';
 import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
-import { ADMIN_TOKEN, FILE_KEY, send, type Answer } from './kit.ts';
+import { ADMIN_TOKEN, entrySpec, FILE_KEY, send, type Answer } from './kit.ts';
 
 /** The one store of both gateways. Neither of them closes it. */
 let store: StateStore;
@@ -96,14 +96,7 @@ async function start(name: string, catalog = ''): Promise<Replica> {
   return replica;
 }
 
-const spec = (more: object = {}): object => ({
-  provider: 'openai',
-  base_url: `${upstream.url}/v1`,
-  allow_insecure: true,
-  api_key: SECRET,
-  models: ['gpt-5'],
-  ...more,
-});
+const spec = (more: object = {}): object => entrySpec(upstream.url, { api_key: SECRET, ...more });
 
 async function statusOf({ gateway }: Replica, model: string): Promise<number> {
   const reply = await fetch(`${gateway.data.url}/v1/chat/completions`, {

@@ -1,6 +1,6 @@
 /**
  * `npm run bench:calls`: the function calls of one plain chat of 1 KB through a real gateway, and its reads of request
- * headers. Counts depend on no clock and no load.
+ * headers. Counts depend on no clock; a busy machine adds a hundredth, since timers fall due within requests.
  */
 import { readFileSync } from 'node:fs';
 import { startMeasured } from '../allocation/measured-gateway.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEYS } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
-import { ADMIN_TOKEN, FILE_KEY, send, type Answer } from '../admin/kit.ts';
+import { ADMIN_TOKEN, entrySpec, FILE_KEY, send, type Answer } from '../admin/kit.ts';
 import { freePort, GatewayProcess } from '../money/gateway.ts';
 import { MAIN } from '../support/built.ts';
 import { until, writeSettings } from '../support/gateway.ts';
@@ -95,14 +95,7 @@ describe.skipIf(missing !== undefined)(
       rmSync(top, { recursive: true, force: true });
     }, 600_000);
 
-    const spec = (more: object = {}): object => ({
-      provider: 'openai',
-      base_url: `${upstream.url}/v1`,
-      allow_insecure: true,
-      api_key: SECRET,
-      models: ['gpt-5'],
-      ...more,
-    });
+    const spec = (more: object = {}): object => entrySpec(upstream.url, { api_key: SECRET, ...more });
     const serves = (replica: Replica, model: string, status: number): Promise<void> =>
       until(async () => String(await replica.statuses(model)) === String(status), `all workers answer with ${status}`);
     /** By release and host both are equal: the ones that have refused a reload. */

@@ -80,7 +80,7 @@ describe.skipIf(missing !== undefined)(
 
     it.each([
       ['a wrong password', { password: 'canary-wrong' }, 'password authentication failed'],
-      ['a user that is not there', { username: 'nobody' }, 'password authentication failed'],
+      ['a user that is not there', { username: 'absent' }, 'password authentication failed'],
       ['a database that is not there', { pathname: '/none' }, 'does not exist'],
       ['a port without a server', { port: '1' }, 'ECONNREFUSED'],
     ])('says why the server is not reached: %s', async (_, wrong, reason) => {
@@ -119,7 +119,7 @@ describe.skipIf(missing !== undefined)(
       expect(existsSync(join(moving.folder, 'moved.json'))).toBe(false);
     }, 300_000);
 
-    it('lets nobody replace the authority of the certificate', async () => {
+    it('accepts a certificate of no other authority', async () => {
       const url = server.url().replace('127.0.0.1', 'localhost');
       const trusted = start(url, { ca: server.ca });
       const other = start(url, { ca: rootCertificates[0] });

@@ -19,7 +19,7 @@ const SHAPES: readonly (readonly [name: string, search: TextSearch, piece: strin
   ['digits', PII, '1 '],
   ['phones', PII, '0123456,'],
   ['accounts', PII, 'AA11 '],
-  ['characters that nobody sees', PII, '\u200b'],
+  ['invisible characters', PII, '\u200b'],
   ['phrases', searchFor('words', { words: ['a a a a a a a b', 'a b'], mask: '' })!, 'a '],
   ['attacks', searchFor('injection', {})!, 'ignore all of the '],
   ['a pattern', searchFor('regex', { pattern: '(?:a|aa){1,200}b', mask: '' })!, 'a'],

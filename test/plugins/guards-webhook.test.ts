@@ -99,14 +99,20 @@ describe('a webhook', () => {
   });
 
   it('is asked without a wait by a guard that observes', async () => {
-    let answer = (): void => {};
+    const answers: (() => void)[] = [];
     const served = await start(
-      (_, res) => new Promise((resolve) => (answer = () => resolve(json(res, { verdict: 'deny' })))),
-      { guard: { action: 'observe' } },
+      (_, res) => new Promise((resolve) => void answers.push(() => resolve(json(res, { verdict: 'deny' })))),
+      { guard: { action: 'observe', on: ['input', 'output'] } },
     );
     expect((await ask(served)).status).toBe(200);
-    await until(() => served.hook.seen.length === 1, 'the webhook was asked');
-    answer();
+    await until(() => answers.length === 2, 'the webhook was asked about the request and its reply');
+    for (const answer of answers) answer();
+    // The request has ended by now.
+    const counted = (on: string): string =>
+      `gatehouse_guard_verdicts_total{guard="policy",on="${on}",action="observe",verdict="observed"} 1`;
+    const metrics = async (): Promise<string> => (await fetch(`${served.gateway.statusUrl}/metrics`)).text();
+    for (const on of ['input', 'output'])
+      await until(async () => (await metrics()).includes(counted(on)), `the verdict on ${on} counts`);
   });
 
   it('that is dead costs 200 requests at once no more than their refusals', async () => {

@@ -4,9 +4,9 @@ import { parseDuration } from '../../core/kernel/units.ts';
 import type { GatewayContext, GuardAction, Route, Target } from '../../core/kernel/index.ts';
 import type { TextKind } from '../../formats/texts/channels.ts';
 import type { RequestTextKind, TextRole } from '../../formats/texts/request-texts.ts';
-import { readOptions } from '../../core/settings/compile/plugin-options.ts';
 import type { TextHold } from '../../plugin/hooks.ts';
-import { actionOf, CHECKS, type CheckName } from './settings/check-options.ts';
+import { actionOf, type CheckName } from './settings/check-options.ts';
+import { readGuardOptions } from './settings/guard-options.ts';
 
 /** A guard with its defaults. */
 export interface CompiledGuard {
@@ -59,7 +59,7 @@ export function compileGuard(file: GuardFile): CompiledGuard {
     replyKinds: replyKinds.filter((kind) => !kinds || kinds.has(kind)),
     includes: compileOnly(only),
     hold: holdOf(file.hold),
-    options: readOptions({ schema: CHECKS[check].options, trusted: true }, file.options ?? {}, [], () => {}) ?? {},
+    options: readGuardOptions(file, () => {}) ?? {},
   };
 }
 

@@ -2,7 +2,8 @@ import { StateFailure } from '../../core/ports/failures.ts';
 import type { DriverTools, StoreDriver, StoreEntry } from '../../core/ports/store-driver.ts';
 import type { Secret } from '../../plugin/index.ts';
 import { partOf } from '../../core/process/add-on-parts.ts';
-import { hasPg, INSTALL_PG } from './connect/load-pg.ts';
+import { isInstalled } from '../../core/kernel/on-demand.ts';
+import { INSTALL_PG } from './connect/load-pg.ts';
 import { nameOfAddress, readAddress } from './settings/address.ts';
 import type { PostgresOptions } from './store/state-store.ts';
 
@@ -26,7 +27,7 @@ export const POSTGRES: StoreDriver = {
   },
   folderOf: () => undefined,
   check({ url }: PostgresEntry, report) {
-    if (!hasPg()) report({ path: ['type'], message: INSTALL_PG });
+    if (!isInstalled('pg')) report({ path: ['type'], message: INSTALL_PG });
     if (!url) {
       report({ path: ['type'], message: 'a store of type `postgres` needs `url`, the address of its database' });
       return;

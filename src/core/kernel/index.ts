@@ -1,7 +1,7 @@
 /** All that built-in plugins may import beside the public plugin API. A type with the name of a public one extends it. */
 export type { FieldInItems, FieldTable, NestedFields } from '../../formats/fields/field-table.ts';
 export { eachMember, type JsonSpan } from '../../formats/json/members.ts';
-export { isObject } from '../../formats/json/object.ts';
+export { hasMember, isObject, parseJson } from '../../formats/json/object.ts';
 export { addPiece } from '../../formats/json/piece-list.ts';
 export type { Steps } from '../../formats/steps.ts';
 export type { CancelListener } from '../../plugin/cancellation.ts';

@@ -16,3 +16,13 @@ export const loadRef = (): Ref => load('ajv/dist/vocabularies/core/ref.js') as R
 
 /** For settings with patterns. */
 export const loadRe2 = (): typeof import('re2js') => load('re2js') as typeof import('re2js');
+
+/** Whether an optional peer is there, for a check of the settings that loads nothing. */
+export function isInstalled(name: string): boolean {
+  try {
+    import.meta.resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -5,6 +5,10 @@ const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
 const LEAST_BYTES = 24;
 const MOST_BYTES = 64;
 
+/** For a report at the secret. */
+export const WRONG_SECRET =
+  'the secret is not `whsec_` and the base64 of 24 to 64 bytes: `echo whsec_$(openssl rand -base64 32)` makes one';
+
 /** The key of signatures, as https://www.standardwebhooks.com writes it. Undefined: it is not in that form. */
 export function signingKey(secret: Secret): Buffer | undefined {
   const [, text] = SECRET.exec(secret.reveal()) ?? [];

@@ -74,6 +74,16 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Whether a member of such a name is anywhere in the value. Its depth is the caller's, so nothing recurses. */
+export function hasMember(value: unknown, names: ReadonlySet<string>): boolean {
+  const open: unknown[] = [value];
+  for (const one of open) {
+    if (isObject(one) && Object.keys(one).some((name) => names.has(name))) return true;
+    if (typeof one === 'object' && one !== null) append(open, Object.values(one));
+  }
+  return false;
+}
+
 type Compact<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };

@@ -1,9 +1,9 @@
 import type { AlertWebhook, ServerFile } from '../../../../schemas/types.generated.ts';
 import { ALERT_KINDS, type AlertKind } from '../../../core/kernel/alert-kinds.ts';
+import { signingKey, WRONG_SECRET } from '../../../core/kernel/webhook-signature.ts';
 import { parseCap } from '../../../core/tenants/amounts.ts';
 import type { Report } from '../../../core/kernel/report.ts';
 import type { Secret } from '../../../plugin/index.ts';
-import { signingKey } from '../../../core/kernel/webhook-signature.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { isLocalHost, offLimits } from '../../../core/settings/checks/hosts.ts';
 import { withSuggestion } from '../../../core/settings/checks/names.ts';
@@ -78,12 +78,7 @@ export const checkAlerts: Check = (settings) => ({
     for (const [index, webhook] of (alerts.webhooks ?? []).entries()) {
       const own = within(at, 'webhooks', index);
       checkUrl(webhook, within(own, 'url'));
-      if (!signingKey(webhook.secret))
-        own({
-          path: ['secret'],
-          message:
-            'the secret is not `whsec_` and the base64 of 24 to 64 bytes: `echo whsec_$(openssl rand -base64 32)` makes one',
-        });
+      if (!signingKey(webhook.secret)) own({ path: ['secret'], message: WRONG_SECRET });
       checkNodes(webhook, settings, within(own, 'nodes'));
       if (webhook.kinds?.includes('anomaly') && !hasLedger)
         own({ path: ['kinds'], severity: 'warning', message: NO_LEDGER });

@@ -93,7 +93,7 @@ const priceCommands: Commands = {
 const stateCommands: Commands = {
   'state migrate': {
     usage: 'state migrate [--configs DIR] [--dry-run | --check] [--to postgres [--from DIR]]',
-    help: 'Bring the tables of the state store to this release, and move to it the keys, teams,\norganizations, prices, alerts and providers of the files that `state.owns` lists. The gateway must not run, unless\nthe store is shared. --check: only tell whether the tables are those of this release. Exit code 1: they are not.\n--to: move a whole SQLite store, in the folder `state.dir` or --from, to the one that `state.store` names now. It may\nbe interrupted and called again',
+    help: 'Bring the tables of the state store to this release, and move to it the keys, teams,\norganizations, prices, alerts and providers of the files that `state.owns` lists. The gateway must not run, unless\nthe store is shared. --check: only tell whether the tables are those of this release. Exit code 1: they are not.\n--to: move a whole SQLite store, in the folder `state.dir` or --from, to the one that `state.store` names now.\nIt may be interrupted and called again',
     async run(args, world) {
       const flag = { type: 'boolean', default: false } as const;
       const text = { type: 'string' } as const;

@@ -39,7 +39,7 @@ export class RequestStreams {
     return eventsOf({ records, options, clock: this.#clock, ended, take, free: () => void this.#open.delete(place) });
   }
 
-  /** The oldest stream of the caller with the most, if this one has fewer: nobody keeps the others out. */
+  /** The oldest stream of the caller with the most, if this one has fewer: no caller keeps the others out. */
   #crowded({ caller }: Place): Place | undefined {
     const counts = new Map<string, number>();
     for (const place of this.#open) counts.set(place.caller, (counts.get(place.caller) ?? 0) + 1);

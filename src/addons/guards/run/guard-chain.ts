@@ -7,7 +7,7 @@ import { jwtStep } from './jwt.ts';
 import type { GuardNext, GuardStep, GuardTools } from './step.ts';
 import { factsFor } from './request-facts.ts';
 import { textHooks, type GuardHooks } from './text-hooks.ts';
-import { verdictOf } from './verdicts.ts';
+import { countAll, verdictOf } from './verdicts.ts';
 import { GuardWebhook } from './webhook.ts';
 import { webhookSteps } from './webhook-hooks.ts';
 
@@ -33,7 +33,8 @@ export function openGuards(
     if (!exchange.guards) {
       const verdicts: GuardVerdict[] = [];
       exchange.guards = verdicts;
-      exchange.onEnd(() => tools.count?.(verdicts));
+      const { count } = tools;
+      if (count) exchange.onEnd(() => countAll(verdicts, count));
     }
     const lists: readonly Guards[] =
       level === 'attempt' ? [attempt?.target.guards] : [ofServer, exchange.caller?.guards, exchange.config?.guards];

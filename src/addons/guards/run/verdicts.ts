@@ -15,12 +15,22 @@ export class Verdict implements GuardVerdict {
   matches = 0;
   heldMs: number | undefined;
   readonly #guard: CompiledGuard;
+  #late: Promise<unknown> | undefined;
 
   constructor(guard: CompiledGuard, on: On) {
     this.guard = guard.name;
     this.on = on;
     this.action = guard.action;
     this.#guard = guard;
+  }
+
+  /** The decision comes behind the end of the request, which waits for none that only observes. Never rejects. */
+  get late(): Promise<unknown> | undefined {
+    return this.#late;
+  }
+
+  comesWith(late: Promise<unknown>): void {
+    this.#late = late;
   }
 
   isOf(guard: CompiledGuard, on: On): boolean {
@@ -89,6 +99,14 @@ export function verdictOf(exchange: Exchange, guard: CompiledGuard, on: On): Ver
   const made = new Verdict(guard, on);
   verdicts.push(made);
   return made;
+}
+
+/** Counts the decisions about a request that has ended, those that are late when they come. */
+export function countAll(verdicts: readonly GuardVerdict[], count: (verdicts: readonly GuardVerdict[]) => void): void {
+  const lateOf = (verdict: GuardVerdict): Promise<unknown> | undefined =>
+    verdict instanceof Verdict ? verdict.late : undefined;
+  count(verdicts.filter((verdict) => !lateOf(verdict)));
+  for (const verdict of verdicts) void lateOf(verdict)?.then(() => count([verdict]));
 }
 
 /** Runs a part of a check. A failure of it is the guard's to decide; `fallback` is the result where it goes on. */

@@ -69,7 +69,11 @@ function requestHooks(guard: CompiledGuard, ask: Ask): GuardHooks {
     reads: { request: guard.action === 'mask' ? 'texts' : 'observe' },
     hooks: {
       // Nothing waits for a verdict that is only observed.
-      request: (view, ctx) => (guard.action === 'observe' ? void request(view, ctx) : request(view, ctx)),
+      request(view, ctx) {
+        const asked = request(view, ctx);
+        if (guard.action !== 'observe') return asked;
+        return verdictOf(ctx.exchange, guard, 'input').comesWith(asked);
+      },
       unseen: unseenHook({ ...guard, output: false }),
     },
   };
@@ -99,8 +103,9 @@ function replySteps(guard: CompiledGuard, ask: Ask): NonNullable<WebhookSteps['r
     async asks(ctx, next) {
       await next();
       if (observes) {
-        ctx.exchange.onEnd(() => void ask('output', ctx, runOf(ctx).asked));
-        return;
+        const { exchange } = ctx;
+        const asked = new Promise((resolve) => exchange.onEnd(() => resolve(ask('output', ctx, runOf(ctx).asked))));
+        return verdictOf(exchange, guard, 'output').comesWith(asked);
       }
       const answer = await ask('output', ctx, runOf(ctx).asked);
       if (answer && guard.action === 'mask') runOf(ctx).use(answer);

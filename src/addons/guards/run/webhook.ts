@@ -1,8 +1,8 @@
-import { createHmac } from 'node:crypto';
 import { isObject } from '../../../core/kernel/index.ts';
 import { version } from '../../../core/kernel/version.ts';
+import { signedHeaders, signingKey } from '../../../core/kernel/webhook-signature.ts';
 import type { Upstream } from '../../../core/upstream/types.ts';
-import { Secret, type Clock } from '../../../plugin/index.ts';
+import type { Clock, Secret } from '../../../plugin/index.ts';
 import { CallGate } from './call-gate.ts';
 
 /** A text that a webhook is asked about. */
@@ -30,7 +30,7 @@ export interface Answer {
 
 interface WebhookOptions {
   readonly url: string;
-  readonly secret: unknown;
+  readonly secret: Secret;
   readonly timeout_ms: number;
   readonly connections: number;
   readonly allow_insecure: boolean;
@@ -55,8 +55,9 @@ export class GuardWebhook {
     this.#options = options as unknown as WebhookOptions;
     this.#tools = tools;
     const { secret, connections } = this.#options;
-    const text = secret instanceof Secret ? secret.reveal() : String(secret);
-    this.#key = Buffer.from(text.replace(/^whsec_/, ''), 'base64');
+    const key = signingKey(secret);
+    if (!key) throw new Error('the secret of a webhook has a wrong form');
+    this.#key = key;
     this.#gate = new CallGate({ clock: tools.clock, running: connections });
   }
 
@@ -72,7 +73,7 @@ export class GuardWebhook {
         headers: {
           'content-type': 'application/json',
           'user-agent': `gatehouse/${version().version}`,
-          ...this.#signature(id, body),
+          ...signedHeaders(id, this.#tools.clock.wall(), body, this.#key),
         },
         body,
         maxBytes: MAX_ANSWER,
@@ -83,13 +84,6 @@ export class GuardWebhook {
       if (status !== 200) throw new Error(`the webhook answered HTTP ${status}`);
       return readAnswer(bytes?.toString() ?? text, question.texts.length);
     });
-  }
-
-  /** Headers by https://www.standardwebhooks.com, as those of alerts. */
-  #signature(id: string, body: string): Readonly<Record<string, string>> {
-    const seconds = String(Math.floor(this.#tools.clock.wall() / 1000));
-    const signature = createHmac('sha256', this.#key).update(`${id}.${seconds}.${body}`).digest('base64');
-    return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': `v1,${signature}` };
   }
 }
 

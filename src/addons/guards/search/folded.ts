@@ -1,7 +1,7 @@
 import type { TextSearch } from './text-search.ts';
 
 /**
- * Characters that nobody sees (Unicode's Default_Ignorable_Code_Point: zero-width spaces and joiners, soft hyphens, tags), and
+ * Invisible characters (Unicode's Default_Ignorable_Code_Point: zero-width spaces and joiners, soft hyphens, tags), and
  * letters and digits in the shapes of mathematics, of full width, and in circles, which are others only in their look.
  */
 const FOLDED = /[\p{Default_Ignorable_Code_Point}\u017f\u24b6-\u24e9\uff01-\uff5e\u{1d400}-\u{1d7ff}]/u;
@@ -44,7 +44,7 @@ function unitAt({ starts }: Folded, from: number): number {
   return low;
 }
 
-/** The search finds its matches also where characters that nobody sees, or letters of another look, are in them. */
+/** The search finds its matches also where invisible characters, or letters of another look, are in them. */
 export function searchFolded(search: TextSearch): TextSearch {
   const { decided } = search;
   return {

@@ -23,6 +23,20 @@ export interface TextSearch {
 /** Finds nothing. */
 export const NOTHING: Cursor = () => undefined;
 
+/** A text that breaks a rule is a match as a whole, once: an empty one, too. */
+export const searchWhole = (isBroken: (text: string) => boolean): TextSearch => ({
+  in(text) {
+    if (!isBroken(text)) return NOTHING;
+    let isFound = false;
+    return () => {
+      if (isFound) return undefined;
+      isFound = true;
+      return { start: 0, end: text.length, mask: '' };
+    };
+  },
+  decided: undefined,
+});
+
 /** The matches of several searches; of two that begin together, the longer one. None needs the whole text. */
 export function searchAll(searches: readonly TextSearch[]): TextSearch {
   const [only] = searches;

@@ -1,6 +1,6 @@
 import { loadRe2 } from '../../../core/kernel/on-demand.ts';
-import { isObject } from '../../../core/kernel/index.ts';
-import { NOTHING, type TextSearch } from './text-search.ts';
+import { isObject, parseJson } from '../../../formats/json/object.ts';
+import { searchWhole, type TextSearch } from './text-search.ts';
 
 interface Range {
   readonly min?: number;
@@ -28,18 +28,7 @@ type Holds = (text: string) => boolean;
 /** A text that breaks a rule is a match as a whole. */
 export function searchBroken(rules: TextRules): TextSearch {
   const all = holdsOf(rules);
-  return {
-    in(text) {
-      if (all.every((holds) => holds(text))) return NOTHING;
-      let isFound = false;
-      return () => {
-        if (isFound) return undefined;
-        isFound = true;
-        return { start: 0, end: text.length, mask: '' };
-      };
-    },
-    decided: undefined,
-  };
+  return searchWhole((text) => !all.every((holds) => holds(text)));
 }
 
 function holdsOf(rules: TextRules): readonly Holds[] {
@@ -95,12 +84,8 @@ const hasLetters = (text: string, letters: 'upper' | 'lower'): boolean =>
   text === (letters === 'upper' ? text.toUpperCase() : text.toLowerCase());
 
 function hasKeys(text: string, keys: readonly string[]): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) && keys.every((key) => Object.hasOwn(value, key));
-  } catch {
-    return false;
-  }
+  const value = parseJson(text);
+  return isObject(value) && keys.every((key) => Object.hasOwn(value, key));
 }
 
 /** A fenced block of Markdown, or a line that only a program has. */

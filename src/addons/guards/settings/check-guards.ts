@@ -1,13 +1,17 @@
+import { Secret } from '../../../plugin/index.ts';
+import { pluginOf } from '../../../core/http/chain/list-part.ts';
+import { signingKey, WRONG_SECRET } from '../../../core/kernel/webhook-signature.ts';
+import { isInstalled } from '../../../core/kernel/on-demand.ts';
 import type { ChainItem, Guard } from '../../../../schemas/types.generated.ts';
 import { isChanges } from '../../../core/http/chain/chain-changes.ts';
 import type { Report } from '../../../core/kernel/report.ts';
 import { patternMistake } from '../../../core/settings/query/patterns.ts';
-import { readOptions } from '../../../core/settings/compile/plugin-options.ts';
 import { itemsOf, within, type Check } from '../../../core/settings/checks/check.ts';
 import { guardsIn, PORTKEY_KEYS } from '../portkey/guards-in.ts';
 import { actionOf, CHECKS, type CheckName } from './check-options.ts';
+import { readGuardOptions } from './guard-options.ts';
 import { longestMatch } from './longest-match.ts';
-import { INSTALL, isInstalled } from './optional-peers.ts';
+import { INSTALL } from './optional-peers.ts';
 import { placesOf } from './places.ts';
 
 /** Checks guards where they are: options, actions that a check cannot take, and chains that would leave them out. */
@@ -52,8 +56,6 @@ const PLACES: ReadonlyMap<string, { readonly after: readonly string[]; readonly 
   ['guards', { after: ['prompts', 'metadata'], before: ['route'] }],
   ['target-guards', { after: ['override'], before: ['cache', 'transform'] }],
 ]);
-
-const pluginOf = (item: ChainItem): string => (typeof item === 'string' ? item : item.plugin);
 
 const placed = (plugin: string): string =>
   `the plugin "${plugin}" stands where the chain of server.yaml has it: leave it out of this list`;
@@ -106,7 +108,7 @@ function checkGuard(guard: Guard, report: Report): void {
       severity: 'warning',
       message: '`roles` has no effect: the guard reads no request',
     });
-  const options = readOptions({ schema: facts.options, trusted: true }, guard.options ?? {}, ['options'], report);
+  const options = readGuardOptions(guard, report);
   if (options) CHECKED[check]?.({ guard, options, report });
 }
 
@@ -137,7 +139,11 @@ const CHECKED: Readonly<Partial<Record<CheckName, (checked: CheckedOptions) => v
       report({ path: ['options'], on: 'key', message: NO_KEYS });
     checkAddress('jwks_url', options, report);
   },
-  webhook: ({ options, report }) => checkAddress('url', options, report),
+  webhook({ options, report }) {
+    checkAddress('url', options, report);
+    const { secret } = options;
+    if (secret instanceof Secret && !signingKey(secret)) report({ path: ['options', 'secret'], message: WRONG_SECRET });
+  },
 };
 
 const NO_KEYS = 'the check `jwt` needs the keys of the issuer: `jwks_url` or `jwks`';

@@ -46,7 +46,7 @@ export const CHECKS: Readonly<Record<CheckName, CheckFacts>> = {
     masks: true,
     options: closed(
       {
-        pattern: { type: 'string', minLength: 1, maxLength: 1000, description: 'Regular expression (RE2).' },
+        pattern: { ...PATTERN, description: 'Regular expression (RE2).' },
         mask: { ...MASK, default: '[REDACTED]' },
         longest: {
           type: 'integer',

@@ -4,13 +4,3 @@ export const INSTALL = {
   'libphonenumber-js':
     'phones of `countries` need the package `libphonenumber-js`: run `npm install libphonenumber-js@1` beside the gateway',
 } as const;
-
-/** For a check of the settings, which loads nothing. */
-export function isInstalled(name: keyof typeof INSTALL): boolean {
-  try {
-    import.meta.resolve(name);
-    return true;
-  } catch {
-    return false;
-  }
-}

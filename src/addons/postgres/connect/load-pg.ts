@@ -15,15 +15,5 @@ export async function loadPg(): Promise<Pg> {
   }
 }
 
-/** Whether the package is there, for a check of the settings that loads and connects nothing. */
-export function hasPg(): boolean {
-  try {
-    import.meta.resolve('pg');
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const isPgMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes("'pg'");

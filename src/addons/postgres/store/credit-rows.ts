@@ -8,7 +8,7 @@ import {
 } from '../../../core/ports/counters.ts';
 import type { CreditBoot, CreditTables, TightCounter } from '../../../core/ports/store-rules.ts';
 
-/** What `credit_load` has read of standing credit. */
+/** The rows of standing credit that `credit_load` has read. */
 export interface LoadedCredit {
   readonly lastChange: number;
   /** Of the counters of the call. */

@@ -1,10 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { postgresMissing, startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
+import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
-import { systemClock } from '../../../core/kernel/system-clock.ts';
 import {
   CREDIT_PARTS,
   LEASE_MS,
@@ -15,46 +12,16 @@ import {
   type LeaseState,
 } from '../../../core/ports/counters.ts';
 import type { StoreRules } from '../../../core/ports/store-rules.ts';
-import type { StateStore } from '../../../core/ports/store.ts';
 import { NOON } from '../../budgets/store/contract/opened-store.testkit.ts';
 import { MemoryCounters } from '../../budgets/store/memory/counters.ts';
 import { storeRules } from '../../budgets/store/rules/store-rules.ts';
-import { readAddress, type DatabaseAddress } from '../settings/address.ts';
 import { STEPS } from '../tables/migrations.ts';
-import { openPostgresStore, type PostgresOptions } from './state-store.ts';
+import type { PostgresOptions } from './state-store.ts';
+import { newSchema, useServer } from './try-server.testkit.ts';
 
-const missing = postgresMissing();
-let server: TestPostgres;
-let opened: StateStore[] = [];
-
-beforeAll(async () => {
-  if (missing === undefined) server = await startPostgres();
-}, 300_000);
-afterEach(async () => {
-  for (const store of opened) await store.close();
-  opened = [];
-});
-afterAll(() => server?.end());
-
-const newSchema = (): string => `test_${randomBytes(6).toString('hex')}`;
-
-async function open(schema: string, more: Partial<PostgresOptions> = {}): Promise<StateStore> {
-  const store = await openPostgresStore({
-    pg,
-    address: readAddress(server.url()) as DatabaseAddress,
-    ca: undefined,
-    patience: 20,
-    schema,
-    connections: 4,
-    listen: false,
-    keys: '',
-    rules: storeRules,
-    clock: systemClock,
-    ...more,
-  });
-  opened.push(store);
-  return store;
-}
+const used = useServer();
+const { missing } = used;
+const open = (schema: string, more: Partial<PostgresOptions> = {}) => used.open({ schema, ...more });
 
 const bootOf = (number: number): Boot => ({
   id: number.toString(16).padStart(32, '0'),
@@ -302,7 +269,7 @@ describe.skipIf(missing !== undefined)(`credit in PostgreSQL${missing === undefi
     const { grants } = await counters.take([ask(900, 1000)], bootOf(4), 1, NONE);
     // B has half of 100, of a counter without periods.
     expect(grants[0]!.granted).toBe(950);
-    const client = new pg.Client(server.url());
+    const client = new pg.Client(used.server.url());
     await client.connect();
     const { rows } = await client.query(`SELECT id FROM ${schema}.boot ORDER BY id`);
     await client.end();

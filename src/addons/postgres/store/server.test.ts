@@ -1,53 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { postgresMissing, startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
+import { describe, expect, it } from 'vitest';
 import { startRelay } from '../../../../test/support/relay.ts';
-import { systemClock } from '../../../core/kernel/system-clock.ts';
 import type { Boot } from '../../../core/ports/counters.ts';
-import type { StateStore } from '../../../core/ports/store.ts';
 import { ANN, rowOf } from '../../budgets/store/contract/opened-store.testkit.ts';
-import { storeRules } from '../../budgets/store/rules/store-rules.ts';
 import { readAddress, type DatabaseAddress } from '../settings/address.ts';
 import { STEPS } from '../tables/migrations.ts';
-import { openPostgresStore, type PostgresOptions } from './state-store.ts';
+import { newSchema, useServer } from './try-server.testkit.ts';
 
-const missing = postgresMissing();
-let server: TestPostgres;
-let opened: StateStore[] = [];
-
-beforeAll(async () => {
-  if (missing === undefined) server = await startPostgres(['ssl=on']);
-}, 300_000);
-afterEach(async () => {
-  for (const store of opened) await store.close();
-  opened = [];
-});
-afterAll(() => server?.end());
-
-const newSchema = (): string => `test_${randomBytes(6).toString('hex')}`;
-
-async function open(more: Partial<PostgresOptions> & { readonly url?: string } = {}): Promise<StateStore> {
-  const { url = server.url(), ...options } = more;
-  const store = await openPostgresStore({
-    pg,
-    address: readAddress(url) as DatabaseAddress,
-    ca: undefined,
-    patience: 20,
-    schema: newSchema(),
-    connections: 4,
-    listen: false,
-    keys: '',
-    rules: storeRules,
-    clock: systemClock,
-    ...options,
-  });
-  opened.push(store);
-  return store;
-}
+const used = useServer(['ssl=on']);
+const { missing } = used;
+const open: typeof used.open = (more) => used.open(more);
 
 async function onServer<Row extends object>(sql: string): Promise<Row[]> {
-  const client = new pg.Client(server.url());
+  const client = new pg.Client(used.server.url());
   await client.connect();
   try {
     return (await client.query<Row>(sql)).rows;
@@ -145,8 +111,8 @@ describe.skipIf(missing !== undefined)(`a store in PostgreSQL${missing === undef
   });
 
   it('heals itself after its connections broke, and rejects with `unavailable` in between', async () => {
-    const relay = await startRelay(server.port);
-    const store = await open({ url: server.url(relay.port), listen: true, patience: 3 });
+    const relay = await startRelay(used.server.port);
+    const store = await open({ url: used.server.url(relay.port), listen: true, patience: 3 });
     store.entities.watch(() => {});
     await store.entities.load(0);
     relay.set('cut');
@@ -176,8 +142,8 @@ describe.skipIf(missing !== undefined)(`a store in PostgreSQL${missing === undef
   });
 
   it('gives up an answer that does not come, and closes although its connections hang', async () => {
-    const relay = await startRelay(server.port);
-    const store = await open({ url: server.url(relay.port), connections: 2, patience: 5 });
+    const relay = await startRelay(used.server.port);
+    const store = await open({ url: used.server.url(relay.port), connections: 2, patience: 5 });
     relay.set('hang');
     const calls = Array.from({ length: 6 }, () => store.counters.read([{ node: 'a', period: 0 }]));
     for (const { status, reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[])
@@ -205,15 +171,15 @@ describe.skipIf(missing !== undefined)(`a store in PostgreSQL${missing === undef
   });
 
   it('verifies the certificate of its server', async () => {
-    const url = server.url().replace('127.0.0.1', 'localhost');
-    const store = await open({ url, ca: server.ca });
+    const url = used.server.url().replace('127.0.0.1', 'localhost');
+    const store = await open({ url, ca: used.server.ca });
     expect((await store.entities.load(0)).version).toBe(0);
     const [{ encrypted } = { encrypted: 0 }] = await onServer<{ encrypted: number }>(
       `SELECT count(*)::integer AS encrypted FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE ssl AND application_name = 'gatehouse'`,
     );
     expect(encrypted).toBeGreaterThan(0);
     // Its name is another one, and its authority is unknown.
-    await expect(open({ url: server.url(), ca: server.ca })).rejects.toThrow(/altname|does not match|IP/i);
+    await expect(open({ url: used.server.url(), ca: used.server.ca })).rejects.toThrow(/altname|does not match|IP/i);
     const foreign = { ...(readAddress(url) as DatabaseAddress), isLoopback: false };
     await expect(open({ address: foreign })).rejects.toThrow(/self.signed|unable to (?:verify|get)/i);
   });
@@ -232,7 +198,7 @@ describe.skipIf(missing !== undefined)(`a store in PostgreSQL${missing === undef
     try {
       const store = await open({ listen: true });
       expect((await store.entities.load(0)).version).toBe(0);
-      await expect(open({ url: server.url().replace(/:[^:@]+@/, '@') })).rejects.toThrow(/password/i);
+      await expect(open({ url: used.server.url().replace(/:[^:@]+@/, '@') })).rejects.toThrow(/password/i);
     } finally {
       for (const [name, value] of Object.entries(before))
         if (value === undefined) delete process.env[name];
@@ -256,8 +222,8 @@ describe.skipIf(missing !== undefined)(`a store in PostgreSQL${missing === undef
   });
 
   it('shows the password in no failure', async () => {
-    const { password } = new URL(server.url());
-    const wrong = server.url().replace(password, 'canary-4711');
+    const { password } = new URL(used.server.url());
+    const wrong = used.server.url().replace(password, 'canary-4711');
     const error = await open({ url: wrong }).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'unavailable' });
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error)) + String((error as Error).stack)).not.toContain(

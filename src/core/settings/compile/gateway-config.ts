@@ -95,7 +95,7 @@ export function compileGatewayConfig(id: string, file: File.GatewayFile, named: 
     id,
     hash: createHash('sha256').update(JSON.stringify(file)).digest('hex').slice(0, 16),
     name: file.name,
-    route: compileRoute(file, 'config', { around: NOTHING, chains, aliases }),
+    route: compileRoute(file, 'config', { around: NOTHING, added: {}, chains, aliases }),
     metadata: file.metadata && compileMetadata(file.metadata),
     deadlineMs: file.deadline === undefined ? undefined : parseDuration(file.deadline),
     customHosts: compileCustomHosts(file.custom_hosts),
@@ -107,6 +107,8 @@ export function compileGatewayConfig(id: string, file: File.GatewayFile, named: 
 
 interface Outer {
   readonly around: Inherited;
+  /** By add-ons, with what the target inherits of theirs. */
+  readonly added: Partial<Target>;
   readonly chains: NamedChains;
   readonly aliases: AliasedModels;
   /** Of the target, or of the group around it. The name of a config names none of its targets. */
@@ -116,9 +118,9 @@ interface Outer {
 function compileRoute(
   file: File.GatewayFile | File.Target,
   path: string,
-  { around, chains, aliases, name }: Outer,
+  { around, added, chains, aliases, name }: Outer,
 ): Route {
-  const own = { ...inherit(around, file, chains), ...(around.guards && { guards: around.guards }) };
+  const own = { ...inherit(around, file, chains), ...added };
   if (file.targets === undefined) {
     const contextWindow = 'context_window' in file ? file.context_window : undefined;
     return {
@@ -131,7 +133,8 @@ function compileRoute(
   }
   const members = file.targets.map((target, index) =>
     compileRoute(target, `${path}.targets[${index}]`, {
-      around: { ...own, ...addedToTarget(target, own) },
+      around: own,
+      added: addedToTarget(target, own),
       chains,
       aliases,
       name: target.name ?? name,

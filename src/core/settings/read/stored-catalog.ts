@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { CatalogFile } from '../../../../schemas/types.generated.ts';
+import { hasMember, parseJson } from '../../kernel/index.ts';
 import { Secret } from '../../../plugin/index.ts';
 import type { FoundFile } from '../source/find-files.ts';
 import { storedProviders, type StoredObjects, type StoredProvider } from '../source/stored-objects.ts';
@@ -61,22 +62,15 @@ export function foreignAddress(
 ): string | undefined {
   if (credentials === undefined || url === undefined) return undefined;
   if (file?.providers.some((one) => one.provider === provider && one.base_url === url)) return undefined;
-  return 'it names shared credentials, and `base_url` is that of no entry of catalog.yaml of this provider';
+  return 'its credentials are shared or those of the machine, and `base_url` is that of no entry of catalog.yaml of this provider';
 }
+
+const SOURCES = new Set(['credential_source']);
 
 /** Workload identity federation reads a file: the one that its JSON names, which may be any of the machine. */
 export function machineFileOf({ credentials_json: json }: StoredProvider['value']['doc']): string | undefined {
-  if (typeof json !== 'string' || !/"credential_source"/.test(normalized(json))) return undefined;
+  if (typeof json !== 'string' || !hasMember(parseJson(json), SOURCES)) return undefined;
   return 'its `credentials_json` names a file of the machine: write the entry into catalog.yaml';
-}
-
-/** A name may be written with escapes. */
-function normalized(json: string): string {
-  try {
-    return JSON.stringify(JSON.parse(json));
-  } catch {
-    return '';
-  }
 }
 
 function inClear(this: Readonly<Record<string, unknown>>, key: string, shown: unknown): unknown {

@@ -41,13 +41,12 @@ const NOT_SENT =
   /^(?:authorization|.*api-key|cookie|host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|x-request-id)$/;
 
 /** Kept responses and files of a key are texts of its requests. */
-const readsTexts = ({ method, path = '' }: PlayBody, text = ''): boolean =>
-  (method === 'GET' && (!/^\/v1\/models(?:[/?]|$)/.test(path) || /\.\.|%2e/i.test(path))) || continuesEarlier(text);
+const readsTexts = (method: string, path: string, body: unknown): boolean =>
+  (method === 'GET' && (!/^\/v1\/models(?:[/?]|$)/.test(path) || /\.\.|%2e/i.test(path))) || continuesEarlier(body);
 
 export const sendAsKey: Handler = async (call) => {
   const { as, method = 'POST', path = '/v1/chat/completions', headers = {}, body } = call.body as PlayBody;
-  const text = body === undefined ? undefined : JSON.stringify(body);
-  const isRead = readsTexts({ as, method, path }, text);
+  const isRead = readsTexts(method, path, body);
   if (isRead && !call.identity.content)
     throw new ApiProblem(
       'forbidden',
@@ -68,7 +67,7 @@ export const sendAsKey: Handler = async (call) => {
     method,
     path,
     headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...sent },
-    body: text,
+    body: body === undefined ? undefined : JSON.stringify(body),
   };
   if (isRead) await auditRead({ ...call, id: path });
   const played = await consoleOf(call).play(call.sources.ask, question, call.onLeave);

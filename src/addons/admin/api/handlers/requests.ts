@@ -7,6 +7,7 @@ import {
   type RecordPlace,
   type RecordQuery,
 } from '../../../../core/record/record-query.ts';
+import { parseJson } from '../../../../formats/json/object.ts';
 import { parseCallBody } from '../call-body.ts';
 import { actorOf, type Call, type CallAnswer, type Handler } from '../call.ts';
 import { readCursor, toCursor } from '../pages.ts';
@@ -93,7 +94,9 @@ export const explainRequest: Handler = async (call) => {
   const outcome = await call.explains!.explain(question);
   if (of !== undefined) return shownToReader(outcome, { ...call, id: of });
   // The texts of any other question are those of its caller.
-  return continuesEarlier(body) ? shownToReader(outcome, { ...call, id: `requests of ${key}` }) : shown(outcome, call);
+  return continuesEarlier(parseJson(body))
+    ? shownToReader(outcome, { ...call, id: `requests of ${key}` })
+    : shown(outcome, call);
 };
 
 /** Throws `invalid_json` for a body that is no object, else `invalid_body`. */

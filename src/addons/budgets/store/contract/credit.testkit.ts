@@ -24,7 +24,7 @@ interface Ask {
   readonly need: number;
   readonly want?: number;
   readonly cap?: number;
-  /** What it has used, on credit or on its lease. */
+  /** The amount that it has used, on credit or on its lease. */
   readonly used?: number;
 }
 
@@ -214,7 +214,7 @@ export function describeCredit(backend: Backend<'counters'>): void {
     );
 
     it(
-      'is told again, and changes nothing else, where a call is repeated',
+      'stands in the answer of a repeated call again, which changes nothing else',
       fleet(2, async ([a], counters) => {
         const request = { path: [TEAM], caps: [CAP], need: 10, want: 10 };
         const first = await counters.take([request], a!.boot, 100, a!.use);

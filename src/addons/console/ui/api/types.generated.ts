@@ -2371,6 +2371,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   only?: GuardOnly
   hold?: GuardHold
   options?: {
+  secret?: string
   [k: string]: unknown
   }
   }
