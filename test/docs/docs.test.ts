@@ -246,7 +246,7 @@ describe('docs/contributing/dependencies.md', () => {
     const patterns = cells.map((cell) => new RegExp(`^(?:${scope})?${cell.replace('*', '.*')}$`));
     // The page of the console is bundled for browsers. The texts of new plugins are those of other packages.
     const sources = globSync('{src,plugins}/**/*.ts', { cwd: root }).filter(
-      (file) => !/\.(?:test|testkit)\.ts$|^src.addons.(?:console.ui|plugin-tools.kinds)./.test(file),
+      (file) => !/\.(?:test|testkit)\.ts$|^src.addons.(?:console.ui.|plugin-tools.(?:kinds.|new-plugin))/.test(file),
     );
     const imported = sources.flatMap((file) =>
       [

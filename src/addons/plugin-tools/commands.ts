@@ -12,8 +12,9 @@ const NEW = {
   usage: `plugin new NAME [--kind ${KINDS.join('|')}] [--js]`,
   help: [
     'Write a plugin into the new folder NAME: code, a test, a README, and settings with the simulator to try it with',
-    '--kind  middleware: works before and after the rest of a chain (default); text: changes texts of requests and replies;',
-    '        guard: refuses requests; auth: knows the caller; cache: answers in place of a target; exporter: gets the end of each',
+    '--kind  middleware: works before and after the rest of a chain (default); text: changes texts;',
+    '        guard: refuses requests; auth: knows the caller; cache: answers in place of a target;',
+    '        exporter: gets the end of each request',
     '--js    JavaScript in place of TypeScript',
     'Exit code 0: written, 1: the folder exists, 2: wrong usage',
   ].join('\n'),
