@@ -180,7 +180,7 @@ const isMade = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 /** An author in JavaScript may give a member any type. */
 function checked(value: Readonly<Record<string, unknown>>): Plugin {
-  const { name, level, options, create, minApi, errors = {} } = value;
+  const { name, level, options, create, minApi = 1, errors = {} } = value;
   const of = typeof name === 'string' ? `plugin "${name}"` : 'the plugin';
   if (typeof name !== 'string' || name === '') throw new Error('the `name` of its plugin is not a text');
   if (!PLUGIN_LEVELS.some((known) => known === level))
