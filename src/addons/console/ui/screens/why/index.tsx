@@ -21,13 +21,14 @@ function WhyRequest({ id }: { readonly id: string }) {
   const { data } = load.state.value;
   const last = data?.request.attempts.at(-1);
   useKeys({ Escape: () => history.back() });
-  const to = last?.request_model ?? data?.request.error?.code;
+  const to = last?.request_model;
+  const code = data?.request.error?.code;
   return (
     <>
       <header class="head">
         <div class="row">
           <h1 class="grow">
-            {to === undefined ? 'Why' : last ? `Why this request went to ${to}` : `Why this request ended in ${to}`}
+            {to !== undefined ? `Why this request went to ${to}` : code ? `Why this request ended in ${code}` : 'Why'}
           </h1>
           <a class="button" href={`#/requests?row=${encodeURIComponent(id)}`}>
             Record
