@@ -40,6 +40,10 @@ export type ChainItem =
        * Options, validated against the plugin's own schema.
        */
       options?: {
+        /**
+         * A secret of the plugin.
+         */
+        secret?: Secret;
         [k: string]: unknown;
       };
       /**
@@ -460,6 +464,10 @@ export interface ChainChanges {
    */
   options?: {
     [k: string]: {
+      /**
+       * A secret of the plugin.
+       */
+      secret?: Secret;
       [k: string]: unknown;
     };
   };
@@ -488,6 +496,10 @@ export interface AddedItem {
    * Options, validated against the plugin's own schema.
    */
   options?: {
+    /**
+     * A secret of the plugin.
+     */
+    secret?: Secret;
     [k: string]: unknown;
   };
   /**

@@ -1,5 +1,6 @@
 import { isObject } from '../../core/kernel/index.ts';
 import { GatewayError, type NewCaller } from '../../plugin/index.ts';
+import { parseJson } from '../../formats/json/object.ts';
 
 /** The service's word about a credential. Plain values: it is kept beyond a reload. */
 export type CallerAnswer = { readonly ttlMs: number } & (
@@ -17,8 +18,9 @@ const MAX_MESSAGE = 500;
 export function readAnswer(status: number, text: string): CallerAnswer {
   if (status === 401 || status === 403) return readRefusal(status, text);
   if (status !== 200) throw new Error(`it answered HTTP ${status}`);
-  const value: unknown = JSON.parse(text);
-  if (!isObject(value)) throw new Error('its answer is no object');
+  // The error of JSON.parse would quote the answer in the log.
+  const value = parseJson(text);
+  if (!isObject(value)) throw new Error('its answer is no JSON object');
   const { key, caller, ttl, ...others } = value;
   const ttlMs = readTtl(ttl);
   if (Object.keys(others).length > 0) throw new Error('its answer has members beside `key` or `caller` and `ttl`');
@@ -29,18 +31,10 @@ export function readAnswer(status: number, text: string): CallerAnswer {
 
 /** The body of a refusal is optional, and may have any form. */
 function readRefusal(status: 401 | 403, text: string): CallerAnswer {
-  const value = objectIn(text);
-  const message = typeof value['message'] === 'string' ? value['message'].slice(0, MAX_MESSAGE) : undefined;
-  return { ttlMs: readTtl(value['ttl']), no: status === 401 ? 'unknown' : 'refused', message };
-}
-
-function objectIn(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
+  const value = parseJson(text);
+  const { message, ttl } = isObject(value) ? value : {};
+  const shown = typeof message === 'string' ? message.slice(0, MAX_MESSAGE) : undefined;
+  return { ttlMs: readTtl(ttl), no: status === 401 ? 'unknown' : 'refused', message: shown };
 }
 
 /** Seconds. Without one the answer is not kept. */

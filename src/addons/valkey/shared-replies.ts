@@ -1,4 +1,4 @@
-import { isObject } from '../../formats/json/object.ts';
+import { isObject, parseJson } from '../../formats/json/object.ts';
 import type { CachedReply } from '../../core/kernel/index.ts';
 import type { FarReplies } from '../../core/memory/ports.ts';
 import type { Clock } from '../../plugin/index.ts';
@@ -92,12 +92,7 @@ function written(head: Head, bytes: Buffer): Buffer {
 function read(value: Buffer, clock: Clock): { reply: CachedReply; maxAgeMs: number } | undefined {
   if (value.length < LENGTH_BYTES) return undefined;
   const end = LENGTH_BYTES + value.readUInt32BE();
-  let head: unknown;
-  try {
-    head = JSON.parse(value.toString('utf8', LENGTH_BYTES, end));
-  } catch {
-    return undefined;
-  }
+  const head = parseJson(value.toString('utf8', LENGTH_BYTES, end));
   if (!isHead(head)) return undefined;
   const { storedAt: storedWall, maxAgeMs, ...facts } = head;
   // The clock of the gateway that wrote it may be ahead.

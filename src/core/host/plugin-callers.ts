@@ -1,5 +1,6 @@
 import { GatewayError, type Caller } from '../../plugin/index.ts';
 import type { CallerMaker, NewCaller } from '../../plugin/services.ts';
+import { messageOf } from '../kernel/outside/thrown.ts';
 import type { OwnLimits } from '../kernel/rate-limits.ts';
 import { callerWith, misconfigured } from '../settings/compile/key-record.ts';
 import type { DigestRing } from '../settings/compile/key-ring.ts';
@@ -90,9 +91,6 @@ function limitsOf(id: string, limits: NonNullable<NewCaller['limits']>): OwnLimi
       ...(concurrency !== undefined && { concurrency: Number(concurrency) }),
     };
   } catch (error) {
-    throw misconfigured(
-      id,
-      `a limit of it is no rate, such as 60/min (${error instanceof Error ? error.message : ''})`,
-    );
+    throw misconfigured(id, `a limit of it is no rate, such as 60/min (${messageOf(error)})`);
   }
 }

@@ -170,6 +170,11 @@ export function createHost({ name, needs, errors = {} }: Plugin, setup: HostSetu
     },
     onClose: (task: () => void | Promise<void>) => void closers.push(task),
   } as unknown as PluginHost<CapabilityName>;
+  const close = async (): Promise<void> => {
+    for (const task of closers.splice(0).toReversed()) await task();
+  };
+  // The built-in plugin `cache` has a capability of the name of a service, and no services.
+  if (needs.includes('cache')) return { host, log, close };
   const served = addServices(
     host,
     { instance: name, errors, onClose: host.onClose },
@@ -186,9 +191,6 @@ export function createHost({ name, needs, errors = {} }: Plugin, setup: HostSetu
     },
   );
   if (setup.fetch) Object.defineProperty(served, 'fetch', { value: setup.fetch });
-  const close = async (): Promise<void> => {
-    for (const task of closers.splice(0).toReversed()) await task();
-  };
   return { host: served, log, close };
 }
 

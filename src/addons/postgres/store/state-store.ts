@@ -4,10 +4,11 @@ import { MAX_NAMES, type Ledger, type LedgerRow } from '../../../core/ports/ledg
 import { StateFailure } from '../../../core/ports/failures.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import type { StoreRules } from '../../../core/ports/store-rules.ts';
+import type { TableStep } from '../../../core/ports/table-steps.ts';
 import { nameOfAddress } from '../settings/address.ts';
 import { ConnectionPool, type ServerOptions } from '../connect/connections.ts';
 import { listen } from '../connect/listener.ts';
-import { migrate, missingSteps, type TableStep } from '../tables/migrations.ts';
+import { migrate, missingSteps } from '../tables/migrations.ts';
 import { auditOf } from './audit.ts';
 import { countersOf } from './counters.ts';
 import { entitiesOf, useKeys } from './entities.ts';

@@ -189,6 +189,12 @@ describe('an external plugin', () => {
       ['server.yaml:3:34: plugin "own" needs "send", which external plugins do not get'],
     ],
     [
+      'is never granted `cache`, which would hide the service of this name',
+      define(`name: 'own', level: 'attempt', needs: ['cache']`),
+      attempt,
+      ['server.yaml:3:34: plugin "own" needs "cache", which external plugins do not get'],
+    ],
+    [
       'gets an error for a capability that its chain lacks',
       define(`name: 'own', level: 'attempt', needs: ['configs']`),
       attempt,

@@ -88,8 +88,11 @@ interface CompileSetup extends ListChecks {
   readonly guard?: Guard | undefined;
 }
 
-/** `send` and `semantic` send bytes with credentials, and `budgets` spends, so external plugins never get them. */
-const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send', 'semantic', 'budgets']);
+/**
+ * `send` and `semantic` send bytes with credentials, and `budgets` spends, so external plugins never get them. `cache`
+ * would hide the service of this name.
+ */
+const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send', 'semantic', 'budgets', 'cache']);
 
 /** A list whose mistakes have been reported; its plugins have not been created. */
 export interface CheckedChain {

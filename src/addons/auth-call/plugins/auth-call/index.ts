@@ -9,6 +9,7 @@ import {
   type Exchange,
 } from '../../../../core/kernel/index.ts';
 import { GatewayError, NotMine, Secret, type Caller, type HostServices } from '../../../../plugin/index.ts';
+import { WRONG_SECRET } from '../../../../core/kernel/webhook-signature.ts';
 import { readAnswer, type CallerAnswer } from '../../answer.ts';
 import { JoinedCalls } from '../../joined-calls.ts';
 
@@ -70,9 +71,9 @@ export default defineServedPlugin({
   },
   create({ options, host }) {
     const { url, timeout, connections, allow_insecure: allowInsecure } = options;
-    const secret = options.secret as unknown;
-    const key = signingKey(secret instanceof Secret ? secret : new Secret(String(secret), 'auth-call'));
-    if (!key) throw new Error('its `secret` is not `whsec_` and the base64 of 24 to 64 bytes');
+    const secret: unknown = options.secret;
+    const key = secret instanceof Secret ? signingKey(secret) : undefined;
+    if (!key) throw new Error(WRONG_SECRET);
     const kept = host.cache<CallerAnswer>({ maxBytes: MAX_KEPT_BYTES, ttl: MAX_KEPT_MS, maxEntries: MAX_KEPT });
     const calls = new JoinedCalls<CallerAnswer>();
 
@@ -110,6 +111,8 @@ export default defineServedPlugin({
         if (host.mode === 'dry') exchange.caller = supposed(credential, exchange);
         else {
           const answer = await ask(credential, exchange).catch((error: unknown) => {
+            // The client has left, or the deadline has passed.
+            if (exchange.cancellation.reason) throw error;
             host.log.warn({ err: error, request_id: exchange.id }, 'the service that knows the callers failed');
             throw failClosed(error);
           });

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../formats/conversation.ts';
+import type { JsonObject } from '../conversation.ts';
 
 const ERROR_KINDS: Readonly<Record<number, { readonly type: string; readonly code: string | null }>> = {
   401: { type: 'authentication_error', code: 'invalid_api_key' },

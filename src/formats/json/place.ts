@@ -1,14 +1,5 @@
-import {
-  QUOTE,
-  COMMA,
-  OPEN_OBJECT,
-  CLOSE_OBJECT,
-  OPEN_ARRAY,
-  CLOSE_ARRAY,
-  afterStringIn,
-  unquoted,
-} from '../../../formats/json/scan.ts';
-import { shownPath, shownText } from '../../../formats/json/shown.ts';
+import { QUOTE, COMMA, OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY, afterStringIn, unquoted } from './scan.ts';
+import { shownPath, shownText } from './shown.ts';
 
 /** An object or list that encloses the current position. */
 interface Open {

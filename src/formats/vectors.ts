@@ -1,4 +1,4 @@
-import { ReplyFault } from '../../formats/faults.ts';
+import { ReplyFault } from './faults.ts';
 
 /** Little-endian float32, as OpenAI's SDKs ask for it (docs/protocols/embeddings.md#base64-vectors). */
 export function toBase64(values: readonly number[]): string {
