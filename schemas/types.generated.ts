@@ -337,6 +337,10 @@ export interface ServerFile {
   state?: State;
   files?: Files;
   guards?: Guards;
+  /**
+   * Replies tell decisions of guards as Portkey does: the status 446 for a refusal, 246 where a guard that observes found something, and `hook_results` in bodies of JSON.
+   */
+  portkey_statuses?: boolean;
   responses?: ResponsesSettings;
   websockets?: WebSockets;
 }
@@ -1054,7 +1058,7 @@ export interface Guard {
   };
 }
 /**
- * Narrows the guard. Each key narrows it further. Default: all texts of all requests, but no thinking of a request.
+ * Narrows the guard. Each key narrows it further. Default: all texts of all requests; with `action: mask` no thinking of a request.
  */
 export interface GuardOnly {
   /**
