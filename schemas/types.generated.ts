@@ -477,7 +477,7 @@ export interface AddedItem {
    */
   plugin: string;
   /**
-   * Name of the entry that it runs before.
+   * Name of the entry that it runs before. Entries with `always: true` directly in front of that one run after it.
    */
   before?: string;
   /**
