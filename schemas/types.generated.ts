@@ -341,6 +341,10 @@ export interface ServerFile {
   state?: State;
   files?: Files;
   guards?: Guards;
+  /**
+   * Replies tell decisions of guards as Portkey does: the status 446 for a refusal, 246 where a guard that observes found something, and `hook_results` in bodies of JSON.
+   */
+  portkey_statuses?: boolean;
   responses?: ResponsesSettings;
   websockets?: WebSockets;
 }
@@ -481,7 +485,7 @@ export interface AddedItem {
    */
   plugin: string;
   /**
-   * Name of the entry that it runs before.
+   * Name of the entry that it runs before. Entries with `always: true` directly in front of that one run after it.
    */
   before?: string;
   /**
@@ -1066,7 +1070,7 @@ export interface Guard {
   };
 }
 /**
- * Narrows the guard. Each key narrows it further. Default: all texts of all requests, but no thinking of a request.
+ * Narrows the guard. Each key narrows it further. Default: all texts of all requests; with `action: mask` no thinking of a request.
  */
 export interface GuardOnly {
   /**

@@ -53,7 +53,11 @@ export default definePlugin({
       step({ exchange }) {
         const header = exchange.request.header('metadata');
         if (header !== undefined)
-          exchange.metadata = readMetadata(header, { maxKeys, maxLength, request: exchange.request });
+          // What another plugin has set is the operator's rule.
+          exchange.metadata = Object.assign(
+            readMetadata(header, { maxKeys, maxLength, request: exchange.request }),
+            exchange.metadata,
+          );
         const { caller } = exchange;
         const bound = caller?.metadata;
         if (caller && bound) bind(exchange, caller, bound);

@@ -169,7 +169,8 @@ function withDefaultPlugins(
     const list = { file: 'server.yaml', path: ['chains', level] };
     // The last plugin of a default chain ends it.
     const ends = (item: ChainItem): boolean => item === items.at(-1);
-    const changed = written && changeChains(written, { [level]: base }, report, { list, nearest, ends })[level];
+    const changed =
+      written && changeChains(written, { [level]: base }, report, { list, nearest, ends, always: items })[level];
     return { level, items, indexes: undefined, ...changed };
   });
   const byLevel = <T>(of: (one: (typeof completed)[number]) => T) =>

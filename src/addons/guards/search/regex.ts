@@ -23,5 +23,6 @@ export function searchRegex({ pattern, mask, longest = longestMatch(pattern) }: 
     },
     decided:
       longest === undefined ? undefined : (text, from) => decidedIn(text, { from, longest, isInside: undefined }),
+    longest,
   };
 }

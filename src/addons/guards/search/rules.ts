@@ -27,6 +27,7 @@ function searchRule(rule: Rule): TextSearch {
   return {
     in: (text) => (needs && !needs.test(text) ? NOTHING : cursorOf(rule, search, text)),
     decided: (text, from) => decidedIn(text, { from, longest, isInside }),
+    longest,
   };
 }
 

@@ -103,7 +103,9 @@ function addEntry(
   const { chain, isNamed } = found;
   const { entries } = chain;
   const isBeside = (entry: Entry): boolean => isNamed(entry.item);
-  const at = before === undefined ? entries.findLastIndex(isBeside) : entries.findIndex(isBeside) - 1;
+  let at = before === undefined ? entries.findLastIndex(isBeside) : entries.findIndex(isBeside) - 1;
+  // A guard in front of that entry reads what the added plugin makes of the request.
+  if (before !== undefined) while (at >= 0 && keptAs(entries[at]!.item, setup.always ?? [])) at -= 1;
   if (entries.slice(0, at + 1).some((entry) => setup.ends(entry.item)))
     return report(`no plugin after "${pluginOf(entries.find(({ item: one }) => setup.ends(one))!.item)}" runs`, {
       key,
