@@ -32,6 +32,8 @@ const STATEMENT_MS = 5_000;
 const ANSWER_MS = 2_000;
 /** A report of a year, and the sums of a day. */
 const READ_MS = 60_000;
+/** A command has more time than a gateway: nothing waits for it. */
+export const COMMAND_PATIENCE = 10;
 const TIDY_MS = 10_000;
 const CARETAKER_MS = 30_000;
 
@@ -90,7 +92,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<State
 }
 
 /** For commands: reads a store that gateways may use. Rejects with `not_found` where there is none. */
-export async function readPostgresStore(options: PostgresOptions) {
+export async function readPostgresStore(given: PostgresOptions) {
+  const options = { patience: COMMAND_PATIENCE, ...given };
   const tools = toolsOf(options);
   try {
     const missing = await missingSteps(tools.reads, options);

@@ -4,12 +4,13 @@ import type { ConnectionPool, Transaction } from '../connect/connections.ts';
 import { CREDIT_TABLES } from './credit-tables.ts';
 import { FIRST_FUNCTIONS } from './first-functions.ts';
 import { FIRST_TABLES } from './first-tables.ts';
-import { TIGHT_TAKES } from './tight-takes.ts';
+import { TIGHT_TAKES, TIGHT_TAKES_OF_ANY_CLOCK } from './tight-takes.ts';
 
 export const STEPS: readonly TableStep[] = [
   { number: 1, name: 'first tables', sql: FIRST_TABLES + FIRST_FUNCTIONS },
   { number: 2, name: 'standing credit', sql: CREDIT_TABLES },
   { number: 3, name: 'takes near caps', sql: TIGHT_TAKES },
+  { number: 4, name: 'takes while the clock is back', sql: TIGHT_TAKES_OF_ANY_CLOCK },
 ];
 
 /** DETACH PARTITION CONCURRENTLY begins with it. */
