@@ -244,9 +244,9 @@ describe('docs/contributing/dependencies.md', () => {
     // `exporter-*` stands for a family, and what follows a scope for packages of the same.
     const scope = '@opentelemetry/';
     const patterns = cells.map((cell) => new RegExp(`^(?:${scope})?${cell.replace('*', '.*')}$`));
-    // The page of the console is bundled for browsers. The texts of new plugins are those of other packages.
+    // The page of the console is bundled for browsers.
     const sources = globSync('{src,plugins}/**/*.ts', { cwd: root }).filter(
-      (file) => !/\.(?:test|testkit)\.ts$|^src.addons.(?:console.ui.|plugin-tools.(?:kinds.|new-plugin))/.test(file),
+      (file) => !/\.(?:test|testkit)\.ts$|^src.addons.console.ui./.test(file),
     );
     const imported = sources.flatMap((file) =>
       [

@@ -6,7 +6,7 @@ import {
   type Command,
   type FlagTable,
 } from '../../core/commands/terminal/arguments.ts';
-import { KINDS } from './kinds/kind.ts';
+import { KINDS } from './kind.ts';
 
 const NEW = {
   usage: `plugin new NAME [--kind ${KINDS.join('|')}] [--js]`,

@@ -1,17 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { calledAs, type Output } from '../../core/commands/terminal/output.ts';
+import { packageFile } from '../../core/kernel/package-root.ts';
 import { version } from '../../core/kernel/version.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
-import { auth } from './kinds/auth.ts';
-import { cache } from './kinds/cache.ts';
-import { exporter } from './kinds/exporter.ts';
-import { guard } from './kinds/guard.ts';
-import type { Kind, KindTexts } from './kinds/kind.ts';
-import { middleware } from './kinds/middleware.ts';
-import { text } from './kinds/text.ts';
-
-const TEXTS: Readonly<Record<Kind, KindTexts>> = { middleware, text, guard, auth, cache, exporter };
+import type { Kind } from './kind.ts';
 
 interface NewPlugin {
   readonly name: string;
@@ -25,25 +19,25 @@ export async function newPlugin(
   plugin: NewPlugin,
   { out, err, env }: Output & { readonly env: Readonly<Record<string, string | undefined>> },
 ): Promise<0 | 1> {
+  const { name, js } = plugin;
+  const files = filesOf(plugin);
   try {
     // Fails for a folder that is there.
-    await mkdir(plugin.name);
-    for (const [name, content] of Object.entries(filesOf(plugin))) {
-      const path = join(plugin.name, name);
+    await mkdir(name);
+    for (const [file, content] of Object.entries(files)) {
+      const path = join(name, file);
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, content, { flag: 'wx' });
     }
   } catch (error) {
-    err(`gatehouse: cannot write ${plugin.name}: ${messageOf(error)}\n`);
+    err(`gatehouse: cannot write ${name}: ${messageOf(error)}\n`);
     return 1;
   }
-  const { name, kind, js } = plugin;
   const command = calledAs(env);
-  const options = TEXTS[kind].options === undefined ? '' : ` --options ${name}/options.json`;
   out(`Written to ${name}/. Next:
 
   node --test ${name}/index.test.${js ? 'js' : 'ts'}
-  ${command} plugin check ${name}${options}
+  ${command} plugin check ${name}${'options.json' in files ? ` --options ${name}/options.json` : ''}
   ${command} test ${name}/settings
   ${command} serve --configs ${name}/settings
 
@@ -51,79 +45,24 @@ export async function newPlugin(
   return 0;
 }
 
-/** The text of every file by its name in the folder of the plugin. */
+/** The text of every file by its path in the folder of the plugin. The code of all kinds is JavaScript and TypeScript. */
 export function filesOf({ name, kind, js }: NewPlugin): Readonly<Record<string, string>> {
-  const texts = TEXTS[kind];
-  const ext = js ? 'js' : 'ts';
-  const written = (content: string): string => content.replaceAll(/\bNAME\b/g, name).replaceAll(/\bEXT\b/g, ext);
-  const files = {
-    'package.json': `${JSON.stringify(manifest(name, ext), undefined, 2)}\n`,
-    [`index.${ext}`]: texts.code,
-    [`index.test.${ext}`]: testOf(texts),
-    'README.md': readmeOf(texts),
-    ...(texts.options !== undefined && { 'options.json': optionsJson(texts.options) }),
-    'settings/server.yaml': SERVER + texts.chains,
-    'settings/catalog.yaml': 'providers:\n  - { slug: simulator, provider: simulator }\n',
-    ...(!texts.hasCallers && { 'settings/keys.yaml': KEYS }),
-    'settings/gateway/default.yaml': CONFIG,
-    'settings/gateway/default.test.yaml': `cases:\n${texts.cases}`,
-  };
-  return Object.fromEntries(Object.entries(files).map(([file, content]) => [file, written(content)]));
+  const texts = Object.assign({}, ...['all', kind].map(textsIn)) as Readonly<Record<string, string>>;
+  const [, does = ''] = /\/\*\* (.*?) \*\//s.exec(texts['index.js'] ?? '') ?? [];
+  const written = (text: string): string =>
+    (js ? text : text.replaceAll(/\b(index(?:\.test)?)\.js\b/g, '$1.ts'))
+      .replace('DESCRIPTION', does)
+      .replace('VERSION', version().version)
+      .replace(' OPTIONS', 'options.json' in texts ? ' --options my-plugin/options.json' : '')
+      .replaceAll('my-plugin', name);
+  return Object.fromEntries(Object.entries(texts).map((entry) => entry.map(written)));
 }
 
-const manifest = (name: string, ext: string) => ({
-  name,
-  version: '0.1.0',
-  type: 'module',
-  exports: `./index.${ext}`,
-  files: [`index.${ext}`],
-  scripts: { test: 'node --test' },
-  peerDependencies: { 'gatehouse-gateway': `>=${version().version}` },
-});
-
-/** Texts of this package, in the notation of JavaScript. */
-const optionsJson = (options: string): string =>
-  `${JSON.stringify(JSON.parse(options.replaceAll(/(\w+):/g, '"$1":').replaceAll("'", '"')), undefined, 2)}\n`;
-
-const testOf = ({ test, uses, options }: KindTexts): string => `import assert from 'node:assert/strict';
-import { ${['checkPlugin', ...uses].toSorted().join(', ')} } from 'gatehouse-gateway/plugin/testing';
-import plugin from './index.EXT';
-
-// \`node --test\` and vitest run this file.
-const { test } = await import(process.env['VITEST'] ? 'vitest' : 'node:test');
-${options === undefined ? '' : `const options = ${options};\n`}
-test('follows the rules of a plugin', { timeout: 60_000 }, async () => {
-  assert.deepEqual(await checkPlugin(plugin${options === undefined ? '' : ', { options }'}), []);
-});
-
-${test}`;
-
-const readmeOf = ({ does, options }: KindTexts): string => `# NAME
-
-A plugin of Gatehouse. ${does}
-
-| | |
-|---|---|
-| \`index.EXT\` | the plugin |
-| \`index.test.EXT\` | its test: \`node --test NAME/index.test.EXT\`, or \`npx vitest run NAME\` |
-| \`settings/\` | a gateway with the plugin and the simulator: \`npx gatehouse serve --configs NAME/settings\` |
-| \`settings/gateway/default.test.yaml\` | its config case: \`npx gatehouse test NAME/settings\` |
-
-Run these commands in the folder above, where \`gatehouse-gateway\` is installed.
-\`npx gatehouse plugin check NAME${options === undefined ? '' : ' --options NAME/options.json'}\` checks the rules of a plugin.
-\`npx gatehouse explain --configs NAME/settings\` shows the plugin in its chain.
-`;
-
-const SERVER = `listen: { port: 8787 }
-status: { port: 9464 }
-default_config: default
-plugins: [../index.EXT]
-`;
-
-const KEYS = `keys:
-  - { id: demo, key: "\${env:GATEHOUSE_API_KEY:-gatehouse-demo-key-0123456789}" }
-`;
-
-const CONFIG = `provider: "@simulator"
-override_params: { model: demo }
-`;
+function textsIn(kind: string): Readonly<Record<string, string>> {
+  const folder = packageFile(`src/addons/plugin-tools/kinds/${kind}`);
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map((file) => join(file.parentPath, file.name));
+  return Object.fromEntries(
+    paths.map((path) => [relative(folder, path).replaceAll('\\', '/'), readFileSync(path, 'utf8')]),
+  );
+}

@@ -1,13 +1,9 @@
-import type { KindTexts } from './kind.ts';
-
-export const exporter: KindTexts = {
-  does: 'It writes one line for each request that has ended.',
-  code: `import { appendFile } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { definePlugin } from 'gatehouse-gateway/plugin';
 
 /** Writes one line for each request that has ended, for every API, streamed or not. */
 export default definePlugin({
-  name: 'NAME',
+  name: 'my-plugin',
   level: 'request',
   options: {
     type: 'object',
@@ -29,28 +25,10 @@ export default definePlugin({
         if (waiting === 10_000) return;
         waiting += 1;
         written = written
-          .then(() => appendFile(file, \`\${JSON.stringify(line)}\\n\`))
+          .then(() => appendFile(file, `${JSON.stringify(line)}\n`))
           .catch((err) => host.log.error({ err }, 'cannot write'))
           .finally(() => void (waiting -= 1));
       },
     };
   },
 });
-`,
-  uses: ['createExchange', 'runPlugin'],
-  test: `test('writes a line when a request has ended', { timeout: 60_000 }, async () => {
-  const exchange = createExchange();
-  const { log } = await runPlugin(plugin, { exchange });
-  exchange.end();
-  assert.equal(log[0]?.status, 200);
-});
-`,
-  chains: `chains:
-  request: { add: [{ plugin: NAME, before: route }] }
-`,
-  cases: `  - name: the reply is as it would be without the plugin
-    request: { body: { model: any, messages: [{ role: user, content: Hello }] } }
-    upstream: [{ answer: Hello }]
-    expect: { status: 200 }
-`,
-};

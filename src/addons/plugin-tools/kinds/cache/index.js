@@ -1,13 +1,9 @@
-import type { KindTexts } from './kind.ts';
-
-export const cache: KindTexts = {
-  does: 'It answers equal requests of a caller from memory for a while.',
-  code: `import { createHash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { definePlugin, WrappedSource } from 'gatehouse-gateway/plugin';
 
 /** Answers equal requests of a caller from memory. */
 export default definePlugin({
-  name: 'NAME',
+  name: 'my-plugin',
   level: 'attempt',
   options: {
     type: 'object',
@@ -24,7 +20,9 @@ export default definePlugin({
       if (exchange.operation?.task !== 'generate') return next();
       const hash = createHash('sha256');
       // A reply belongs to its caller, its target and the API of its client.
-      hash.update(JSON.stringify([exchange.caller?.keyId, attempt.target.path, exchange.operation.id, exchange.strict]));
+      hash.update(
+        JSON.stringify([exchange.caller?.keyId, attempt.target.path, exchange.operation.id, exchange.strict]),
+      );
       attempt.body.fingerprint(hash, new Set());
       const key = hash.digest('base64');
       const hit = kept.get(key);
@@ -65,21 +63,3 @@ export default definePlugin({
     };
   },
 });
-`,
-  uses: ['createExchange', 'runPlugin'],
-  test: `test('lets what is no conversation pass', { timeout: 60_000 }, async () => {
-  const { nextCalls } = await runPlugin(plugin, { exchange: createExchange() });
-  assert.equal(nextCalls, 1);
-});
-`,
-  chains: `chains:
-  attempt: { add: [{ plugin: NAME, after: override }], remove: [cache] }
-`,
-  cases: `  - name: an equal request is answered from memory
-    request: { body: { model: any, messages: [{ role: user, content: Hello }] } }
-    upstream: [{ answer: Hello }]
-    expect: { status: 200 }
-    next:
-      - expect: { status: 200, body: { choices: [{ message: { content: Hello } }] } }
-`,
-};

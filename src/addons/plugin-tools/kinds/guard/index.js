@@ -1,12 +1,8 @@
-import type { KindTexts } from './kind.ts';
-
-export const guard: KindTexts = {
-  does: 'It refuses requests with a word that is not allowed.',
-  code: `import { definePlugin, GatewayError } from 'gatehouse-gateway/plugin';
+import { definePlugin, GatewayError } from 'gatehouse-gateway/plugin';
 
 /** Refuses requests of every API with a word that is not allowed. */
 export default definePlugin({
-  name: 'NAME',
+  name: 'my-plugin',
   level: 'request',
   options: {
     type: 'object',
@@ -38,24 +34,3 @@ export default definePlugin({
     };
   },
 });
-`,
-  uses: ['createExchange', 'runPlugin'],
-  test: `test('lets other requests pass', { timeout: 60_000 }, async () => {
-  const { nextCalls } = await runPlugin(plugin, { options, exchange: createExchange() });
-  assert.equal(nextCalls, 1);
-});
-`,
-  options: `{ words: ['falcon'] }`,
-  chains: `chains:
-  request: { add: [{ plugin: NAME, before: route, options: { words: [falcon] }, always: true }] }
-`,
-  cases: `  - name: a request with the word is sent nowhere
-    request: { body: { model: any, messages: [{ role: user, content: What is project Falcon? }] } }
-    expect: { status: 400, body: { error: { code: content_filter } } }
-
-  - name: another request is answered
-    request: { body: { model: any, messages: [{ role: user, content: Hello }] } }
-    upstream: [{ answer: Hello }]
-    expect: { status: 200 }
-`,
-};
