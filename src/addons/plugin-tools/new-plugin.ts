@@ -45,12 +45,13 @@ export async function newPlugin(
   return 0;
 }
 
-/** The text of every file by its path in the folder of the plugin. The code of all kinds is JavaScript and TypeScript. */
+/** The text of every file by its path in the folder of the plugin. `/*:` begins a comment with what TypeScript needs more. */
 export function filesOf({ name, kind, js }: NewPlugin): Readonly<Record<string, string>> {
   const texts = Object.assign({}, ...['all', kind].map(textsIn)) as Readonly<Record<string, string>>;
   const [, does = ''] = /\/\*\* (.*?) \*\//s.exec(texts['index.js'] ?? '') ?? [];
   const written = (text: string): string =>
     (js ? text : text.replaceAll(/\b(index(?:\.test)?)\.js\b/g, '$1.ts'))
+      .replaceAll(/ ?\/\*:(.*?)\*\//g, js ? '' : '$1')
       .replace('DESCRIPTION', does)
       .replace('VERSION', version().version)
       .replace(' OPTIONS', 'options.json' in texts ? ' --options my-plugin/options.json' : '')

@@ -34,6 +34,11 @@ describe('the cache of a plugin', () => {
     expect([cache.set('a', 'x'.repeat(200)), cache.get('a')]).toEqual([false, undefined]);
   });
 
+  it('counts a Buffer in an object by its bytes', () => {
+    const cache = new PluginStores(createFakeClock()).cache<object>({ maxBytes: 1000, ttl: 1000 });
+    expect([800, 900].map((length) => cache.set('a', { body: Buffer.alloc(length) }))).toEqual([true, false]);
+  });
+
   it('has bounds above 0', () => {
     for (const wrong of [{ maxBytes: 0 }, { ttl: -1 }, { maxEntries: NaN }])
       expect(() => cacheOf(wrong)).toThrow('are above 0');

@@ -1,4 +1,5 @@
 import type { Clock } from '../../plugin/index.ts';
+import { isObject } from '../kernel/index.ts';
 import type { PluginCacheOptions, PluginCache, PluginCounters } from '../../plugin/services.ts';
 
 const MAX_ENTRIES = 10_000;
@@ -117,10 +118,16 @@ class StoredCache implements PluginCache<unknown> {
   }
 }
 
-function bytesOf(value: unknown): number {
-  if (ArrayBuffer.isView(value)) return value.byteLength;
-  return 2 * (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).length;
-}
+const memberBytes = (value: unknown): number =>
+  ArrayBuffer.isView(value)
+    ? value.byteLength
+    : 2 * (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).length;
+
+/** A Buffer of an object counts as it is: JSON would write each byte as a number. */
+const bytesOf = (value: unknown): number =>
+  isObject(value) && !ArrayBuffer.isView(value)
+    ? Object.entries(value).reduce((sum, [key, member]) => sum + 2 * key.length + memberBytes(member), 0)
+    : memberBytes(value);
 
 interface Count {
   value: number;
