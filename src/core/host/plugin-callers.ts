@@ -16,6 +16,19 @@ export interface CallerSource {
 }
 
 const ID = /^[\w.@:-]{1,128}$/;
+/** A member that is not known may be a limit that nobody would keep. */
+const MEMBERS: Readonly<Record<keyof NewCaller, true>> = {
+  id: true,
+  team: true,
+  organization: true,
+  owner: true,
+  metadata: true,
+  limits: true,
+  models: true,
+  providers: true,
+  configs: true,
+  defaultConfig: true,
+};
 
 /** Callers that plugins ask for. What they name has to exist: a caller must not escape a budget by a typing error. */
 export function callerMaker({ keys, tenants, entry }: CallerSource): CallerMaker {
@@ -42,6 +55,10 @@ export function callerMaker({ keys, tenants, entry }: CallerSource): CallerMaker
           : current.outer(`organization:${organization}`);
       // Throws for a team or an organization that does not exist.
       current.pathOf({ keyId: id, team, organization });
+      if (organization !== undefined && above?.node.id !== organization)
+        throw misconfigured(id, `its organization "${organization}" is not that of its team`);
+      const unknown = Object.keys(caller).find((name) => !Object.hasOwn(MEMBERS, name));
+      if (unknown !== undefined) throw misconfigured(id, `a caller has no "${unknown}"`);
       const made = callerWith(
         { ...keyOf(caller), ...(metadata && { metadata: { ...metadata } }) },
         {
