@@ -16,19 +16,6 @@ export interface CallerSource {
 }
 
 const ID = /^[\w.@:-]{1,128}$/;
-/** A member that is not known may be a limit that nobody would keep. */
-const MEMBERS: Readonly<Record<keyof NewCaller, true>> = {
-  id: true,
-  team: true,
-  organization: true,
-  owner: true,
-  metadata: true,
-  limits: true,
-  models: true,
-  providers: true,
-  configs: true,
-  defaultConfig: true,
-};
 
 /** Callers that plugins ask for. What they name has to exist: a caller must not escape a budget by a typing error. */
 export function callerMaker({ keys, tenants, entry }: CallerSource): CallerMaker {
@@ -57,8 +44,6 @@ export function callerMaker({ keys, tenants, entry }: CallerSource): CallerMaker
       current.pathOf({ keyId: id, team, organization });
       if (organization !== undefined && above?.node.id !== organization)
         throw misconfigured(id, `its organization "${organization}" is not that of its team`);
-      const unknown = Object.keys(caller).find((name) => !Object.hasOwn(MEMBERS, name));
-      if (unknown !== undefined) throw misconfigured(id, `a caller has no "${unknown}"`);
       const made = callerWith(
         { ...keyOf(caller), ...(metadata && { metadata: { ...metadata } }) },
         {
@@ -72,15 +57,22 @@ export function callerMaker({ keys, tenants, entry }: CallerSource): CallerMaker
 }
 
 /** An entry of keys.yaml with what the caller may. */
-const keyOf = ({ id, team, owner, models, providers, configs, defaultConfig }: NewCaller) => ({
-  id,
-  ...(team !== undefined && { team }),
-  ...(owner !== undefined && { owner }),
-  ...(models && { models: [...models] }),
-  ...(providers && { providers: [...providers] }),
-  ...(configs && { configs: [...configs] }),
-  ...(defaultConfig !== undefined && { default_config: defaultConfig }),
-});
+function keyOf(caller: NewCaller) {
+  const { id, team, owner, models, providers, configs, defaultConfig, ...rest } = caller;
+  const { organization: _organization, metadata: _metadata, limits: _limits, ...others } = rest;
+  const [unknown] = Object.keys(others);
+  // It may be a limit that nobody would keep.
+  if (unknown !== undefined) throw misconfigured(id, `a caller has no "${unknown}"`);
+  return {
+    id,
+    ...(team !== undefined && { team }),
+    ...(owner !== undefined && { owner }),
+    ...(models && { models: [...models] }),
+    ...(providers && { providers: [...providers] }),
+    ...(configs && { configs: [...configs] }),
+    ...(defaultConfig !== undefined && { default_config: defaultConfig }),
+  };
+}
 
 function withLimits(
   made: Caller,
