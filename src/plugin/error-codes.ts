@@ -362,7 +362,7 @@ export const ERRORS = {
   plugin_call_failed: {
     ...failed(
       503,
-      'A service that a plugin asks with `host.fetch` did not answer in time, or cannot be reached; the message says why.',
+      'A service that a plugin asks with `host.fetch` did not answer in time, or cannot be reached; the log says why.',
     ),
     ofGateway: true,
   },

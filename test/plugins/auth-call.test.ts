@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 import { startTestGateway, until, KEY, type TestGateway } from '../support/gateway.ts';
 import { entriesFor, json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
+import { describe as describeDiagnostic, SettingsRefused } from '../../src/core/settings/source/diagnostic.ts';
 import { CLIENT_APIS, send } from './client-apis.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -218,5 +219,42 @@ describe('the service that knows the callers', () => {
     expect([unknown.status, unknown.text]).toEqual([401, expect.stringMatching(/auth: .*auth-call: /)]);
     const refused = await ask('bad');
     expect([refused.status, refused.text]).toEqual([401, expect.not.stringContaining('auth-call:')]);
+  });
+
+  it('has not failed where the client has left', async () => {
+    const open = Promise.withResolvers<void>();
+    const { gateway, asked } = await start(async () => {
+      await open.promise;
+      return { value: { key: 'test' } };
+    });
+    const leaving = new AbortController();
+    const headers = { 'x-gateway-api-key': '', authorization: `Bearer ${CREDENTIAL}` };
+    const left = fetch(`${gateway.url}/v1/models`, { headers, signal: leaving.signal }).catch(() => 'left');
+    await until(() => asked.length > 0, 'the service is asked');
+    leaving.abort();
+    expect(await left).toBe('left');
+    await until(() => gateway.logs.some(({ msg }) => msg === 'client left'), 'the request has ended');
+    expect(gateway.logs.filter(({ msg }) => String(msg).includes('failed'))).toEqual([]);
+    open.resolve();
+  });
+
+  it('refuses a secret of another form at its place, and shows it nowhere', async () => {
+    const wrong = 'my-own-signing-secret-0123456789';
+    const options = { url: 'https://auth.example.com/', secret: wrong };
+    const refused = await startTestGateway({
+      server: {
+        chains: { entry: ['telemetry', 'errors', { plugin: 'auth-call', options }, 'models', 'body', 'config'] },
+      },
+    }).then(
+      async (gateway) => {
+        await gateway.close();
+        return 'it started';
+      },
+      (error: unknown) =>
+        error instanceof SettingsRefused ? error.diagnostics.map(describeDiagnostic).join('\n') : String(error),
+    );
+    expect(refused).toContain('plugin "auth-call" cannot start: the secret is not `whsec_`');
+    expect(refused).toMatch(/warning: a secret in clear text; write `secret: /);
+    expect(refused).not.toContain(wrong);
   });
 });

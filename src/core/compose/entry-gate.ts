@@ -18,8 +18,9 @@ export const admitting = (gate: EntryGate, watch: Watch = {}): Watch => ({
     const at = methods.indexOf(Number(place.path.at(-1)));
     const checked = async (): Promise<Middleware> => {
       const method = withCheck(toMiddleware(await create()), gate);
-      const { instance } = place;
-      return counting(methods.length > 1 ? oneOfSeveral(method, instance, at === methods.length - 1) : method, gate);
+      const one = methods.length > 1 ? oneOfSeveral(method, place.instance, at === methods.length - 1) : method;
+      // The first method has all others inside: a request counts once.
+      return at > 0 ? one : counting(one, gate);
     };
     return watch.instantiate?.(place, checked) ?? checked();
   },

@@ -18,7 +18,7 @@ const KEYS = [
   keyOf('near', { networks: ['10.0.0.0/8'] }),
 ];
 const TEAMS: TeamsFile = {
-  organizations: { acme: { metadata: { plan: 'gold', region: 'eu' } } },
+  organizations: { other: {}, acme: { metadata: { plan: 'gold', region: 'eu' } } },
   teams: { search: { organization: 'acme', metadata: { region: 'us' } }, alone: {} },
 };
 
@@ -73,6 +73,12 @@ describe('a caller that a plugin makes', () => {
       { id: 'a', organization: 'nowhere' },
       /its organization "nowhere" does not/,
     ],
+    [
+      'an organization that is not that of its team',
+      { id: 'a', team: 'search', organization: 'other' },
+      /its organization "other" is not that of its team/,
+    ],
+    ['a member that does not exist', { id: 'a', limit: { requests: '1/s' } } as NewCaller, /a caller has no "limit"/],
     ['a limit that does not exist', { id: 'a', limits: { request: '1/s' } }, /there is no limit "request"/],
     ['a rate that cannot be read', { id: 'a', limits: { requests: 'many' } }, /is no rate/],
     ['no places', { id: 'a', limits: { concurrency: 0 } }, /no whole number above 0/],

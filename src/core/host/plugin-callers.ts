@@ -42,6 +42,8 @@ export function callerMaker({ keys, tenants, entry }: CallerSource): CallerMaker
           : current.outer(`organization:${organization}`);
       // Throws for a team or an organization that does not exist.
       current.pathOf({ keyId: id, team, organization });
+      if (organization !== undefined && above?.node.id !== organization)
+        throw misconfigured(id, `its organization "${organization}" is not that of its team`);
       const made = callerWith(
         { ...keyOf(caller), ...(metadata && { metadata: { ...metadata } }) },
         {
@@ -55,15 +57,22 @@ export function callerMaker({ keys, tenants, entry }: CallerSource): CallerMaker
 }
 
 /** An entry of keys.yaml with what the caller may. */
-const keyOf = ({ id, team, owner, models, providers, configs, defaultConfig }: NewCaller) => ({
-  id,
-  ...(team !== undefined && { team }),
-  ...(owner !== undefined && { owner }),
-  ...(models && { models: [...models] }),
-  ...(providers && { providers: [...providers] }),
-  ...(configs && { configs: [...configs] }),
-  ...(defaultConfig !== undefined && { default_config: defaultConfig }),
-});
+function keyOf(caller: NewCaller) {
+  const { id, team, owner, models, providers, configs, defaultConfig, ...rest } = caller;
+  const { organization: _organization, metadata: _metadata, limits: _limits, ...others } = rest;
+  const [unknown] = Object.keys(others);
+  // It may be a limit that nobody would keep.
+  if (unknown !== undefined) throw misconfigured(id, `a caller has no "${unknown}"`);
+  return {
+    id,
+    ...(team !== undefined && { team }),
+    ...(owner !== undefined && { owner }),
+    ...(models && { models: [...models] }),
+    ...(providers && { providers: [...providers] }),
+    ...(configs && { configs: [...configs] }),
+    ...(defaultConfig !== undefined && { default_config: defaultConfig }),
+  };
+}
 
 function withLimits(
   made: Caller,

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Cancellation, GatewayError, UpstreamError } from '../../plugin/index.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
+import { createUpstream } from '../upstream/index.ts';
 import type { SmallReply, SmallRequest } from '../upstream/types.ts';
 import { pluginFetch } from './plugin-fetch.ts';
 
@@ -34,6 +35,11 @@ describe('host.fetch', () => {
     const { ask, outcomes } = setUp(() => Promise.reject(new UpstreamError('timeout_first_byte', 'too late')));
     const failure: unknown = await ask('https://a.example/').catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'plugin_call_failed', status: 503, ofGateway: true, plugin: 'guard' });
+    // The client gets no name of an inner host, and the log has the cause.
+    expect(failure).toMatchObject({
+      message: 'A service that a plugin asks failed (timeout_first_byte).',
+      cause: { message: 'too late' },
+    });
     expect([failure instanceof UpstreamError, outcomes]).toEqual([false, ['guard timeout_first_byte']]);
   });
 
@@ -56,4 +62,55 @@ describe('host.fetch', () => {
     const dry = setUp(() => expect.unreachable(), true);
     await expect(dry.ask('https://a.example/')).rejects.toMatchObject({ code: 'plugin_call_failed' });
   });
+});
+
+const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
+  'inner.example': ['10.0.0.5'],
+  'mapped.example': ['::ffff:192.168.0.1'],
+  'nat64.example': ['64:ff9b::7f00:1'],
+  'metadata.example': ['169.254.169.254'],
+};
+
+describe('host.fetch behind the egress guard', () => {
+  const setUpGuarded = () => {
+    const upstream = createUpstream({
+      clock: createFakeClock(),
+      lookup: (name) => Promise.resolve(ADDRESSES[name] ?? []),
+    });
+    onTestFinished(() => upstream.close());
+    return setUp(upstream.exchange.bind(upstream));
+  };
+
+  it.each([
+    ['a name of an inner address', 'https://inner.example/'],
+    ['a name of a mapped IPv4 address', 'https://mapped.example/'],
+    ['a name of a translated loopback address', 'https://nat64.example/'],
+    ['loopback', 'https://127.0.0.1:8788/admin/v1/keys'],
+    ['loopback as one number', 'https://2130706433/'],
+    ['loopback in octal', 'https://0177.0.0.1/'],
+    ['a short form of loopback', 'https://127.1/'],
+    ['loopback of IPv6', 'https://[::1]/'],
+    ['a mapped loopback address', 'https://[::ffff:7f00:1]/'],
+    ['a compatible loopback address', 'https://[::127.0.0.1]/'],
+    ['a unique local address', 'https://[fd00::1]/'],
+    ['the unspecified address', 'https://0.0.0.0/'],
+    ['a metadata server', 'https://169.254.169.254/latest/meta-data/'],
+    ['plain http', 'http://public.example/'],
+    ['a user and a password', 'https://user:password@public.example/'],
+    ['another scheme', 'file:///etc/passwd'],
+    ['no URL', '/etc/passwd'],
+  ])('refuses %s', async (_, url) => {
+    const { ask, outcomes } = setUpGuarded();
+    await expect(ask(url)).rejects.toMatchObject({ code: 'plugin_call_failed' });
+    expect(outcomes).toEqual(['guard egress_refused']);
+  });
+
+  it.each(['http://169.254.169.254/', 'http://metadata.example/', 'http://[fe80::1]/'])(
+    'refuses %s even with allowInsecure',
+    async (url) => {
+      const { ask, outcomes } = setUpGuarded();
+      await expect(ask(url, { allowInsecure: true })).rejects.toMatchObject({ code: 'plugin_call_failed' });
+      expect(outcomes).toEqual(['guard egress_refused']);
+    },
+  );
 });

@@ -77,7 +77,8 @@ function bounded(wanted: number | undefined, { standard, most }: { readonly stan
 /** A failed call is no failure of the request's target: no other target is tried, and no breaker counts it. */
 function failureOf(error: unknown, plugin: string): GatewayError {
   if (error instanceof UpstreamError)
-    return new GatewayError('plugin_call_failed', `A service that a plugin asks failed: ${error.message}`, {
+    // The log has the cause. Its message names a host of the operator's, which is not for the client.
+    return new GatewayError('plugin_call_failed', `A service that a plugin asks failed (${error.code}).`, {
       cause: error,
       plugin,
     });

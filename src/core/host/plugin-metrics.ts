@@ -14,6 +14,12 @@ const NAME = /^[a-z][a-z0-9_]{0,59}$/;
 type Options = MetricOptions<string> & { readonly buckets?: readonly number[] };
 type Labels = Readonly<Record<string, string>>;
 
+interface FamilyOf {
+  readonly counter: CounterFamily<string>;
+  readonly gauge: GaugeFamily<string>;
+  readonly histogram: HistogramFamily<string>;
+}
+
 /** The metrics of one plugin. Throws TypeError for a declaration, or labels, that break the rules. */
 export class OwnMetrics implements PluginMetrics {
   readonly #prefix: string;
@@ -26,21 +32,21 @@ export class OwnMetrics implements PluginMetrics {
   }
 
   counter(name: string, options: Options = {}) {
-    const { family, checked } = this.#declare<CounterFamily<string>>('counter', `${name}_total`, options);
+    const { family, checked } = this.#declare('counter', `${name}_total`, options);
     return { add: (labels: Labels, value = 1) => family?.add(checked(labels), value) };
   }
 
   gauge(name: string, options: Options = {}) {
-    const { family, checked } = this.#declare<GaugeFamily<string>>('gauge', name, options);
+    const { family, checked } = this.#declare('gauge', name, options);
     return { set: (labels: Labels, value: number) => family?.set(checked(labels), value) };
   }
 
   histogram(name: string, options: Options = {}) {
-    const { family, checked } = this.#declare<HistogramFamily<string>>('histogram', name, options);
+    const { family, checked } = this.#declare('histogram', name, options);
     return { observe: (labels: Labels, value: number) => family?.add(checked(labels), value) };
   }
 
-  #declare<F extends AnyFamily>(type: MetricSpec['type'], own: string, options: Options) {
+  #declare<T extends keyof FamilyOf>(type: T, own: string, options: Options) {
     const { labels = [], help = own, buckets = DURATION_BUCKETS } = options;
     const name = this.#prefix + own;
     if (!NAME.test(own)) throw new TypeError(`"${own}" is no name of a metric: lower-case letters, digits and _`);
@@ -51,7 +57,7 @@ export class OwnMetrics implements PluginMetrics {
     if (this.#names.add(name).size > MAX_METRICS) throw new TypeError(`a plugin has at most ${MAX_METRICS} metrics`);
     const spec = { type, name, help, labels, maxSets: MAX_SERIES, ...(type === 'histogram' && { buckets }) };
     // The spec's type decides the class of its family.
-    return { family: this.#open?.(spec) as F | undefined, checked: checkLabels(name, labels) };
+    return { family: this.#open?.(spec) as FamilyOf[T] | undefined, checked: checkLabels(name, labels) };
   }
 }
 

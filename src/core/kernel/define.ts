@@ -58,7 +58,7 @@ export const defineServedPlugin = <
 >(
   definition: PluginDefinition<L, S, N, ServedTypes>,
 ): Plugin => ({
-  ...definePlugin<L, S, N>(definition as unknown as PluginDefinition<L, S, N, BuiltInTypes>),
+  ...definePlugin<L, S, N>(definition),
   services: true,
 });
 

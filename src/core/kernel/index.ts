@@ -47,4 +47,4 @@ export * from './spellings.ts';
 export { leavesTime } from './timeouts.ts';
 export * from './turns.ts';
 export { parseSeconds } from './units.ts';
-export { signedHeaders, signingKey } from './webhook-signature.ts';
+export { signedHeaders, signingKey, WRONG_SECRET } from './webhook-signature.ts';

@@ -1,10 +1,10 @@
-import type { Rule } from './finding.ts';
+import type { CheckRule } from './finding.ts';
 
 /** A kind of broken plugin, as its author writes it: `body` is that of the middleware. */
 export interface BrokenPlugin {
   readonly kind: string;
   /** The rule that finds it; of those with a `process`, a rule of the command. */
-  readonly rule: Rule | 'loads' | 'process' | 'blocks';
+  readonly rule: CheckRule | 'loads' | 'process' | 'blocks';
   readonly body?: string;
   /** In place of `body`: what `create` does, with `host`. */
   readonly create?: string;

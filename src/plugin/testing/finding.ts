@@ -40,9 +40,9 @@ const REMEDIES = {
   'same-text': 'Return `keep` for what a later piece may complete, or use `replacing`.',
 } as const;
 
-export type Rule = keyof typeof REMEDIES;
+export type CheckRule = keyof typeof REMEDIES;
 
-export const finding = (rule: Rule, place: string, message: string): PluginFinding => ({
+export const finding = (rule: CheckRule, place: string, message: string): PluginFinding => ({
   rule,
   place,
   message,

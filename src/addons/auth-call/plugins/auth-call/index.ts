@@ -6,10 +6,10 @@ import {
   parseSeconds,
   signedHeaders,
   signingKey,
+  WRONG_SECRET,
   type Exchange,
 } from '../../../../core/kernel/index.ts';
 import { GatewayError, NotMine, Secret, type Caller, type HostServices } from '../../../../plugin/index.ts';
-import { WRONG_SECRET } from '../../../../core/kernel/webhook-signature.ts';
 import { readAnswer, type CallerAnswer } from '../../answer.ts';
 import { JoinedCalls } from '../../joined-calls.ts';
 

@@ -1,8 +1,13 @@
 import { idIn, placesIn } from '../../store/response-places.ts';
-import type { Exchange, MaybePromise, NewResponse, ResponseService } from '../../../../core/kernel/index.ts';
+import {
+  parseJson,
+  type Exchange,
+  type MaybePromise,
+  type NewResponse,
+  type ResponseService,
+} from '../../../../core/kernel/index.ts';
 import type { Reply } from '../../../../plugin/index.ts';
 import { KeptPlainBody, KeptStream, lastResponse, type Keep } from './kept-body.ts';
-import { parseJson } from '../../../../formats/json/object.ts';
 
 /** Keeps the response of a reply as it leaves, or before it leaves where it is already whole. */
 export function keepReply(

@@ -2,13 +2,13 @@ import {
   addPiece,
   eachMember,
   isObject,
+  parseJson,
   toClientError,
   type Exchange,
   type JsonSpan,
   type MaybePromise,
 } from '../../../../core/kernel/index.ts';
 import { WrappedSource, type GatewayError, type Source } from '../../../../plugin/index.ts';
-import { parseJson } from '../../../../formats/json/object.ts';
 
 /** Keeps a response, given as JSON; a promise while another process does. */
 export type Keep = (response: Buffer) => MaybePromise<void>;

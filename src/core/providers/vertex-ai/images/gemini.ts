@@ -13,7 +13,7 @@ import {
   readRequest,
   reportRest,
   type ImagesRequest,
-} from '../../../../formats/media/images-request.ts';
+} from '../../../../formats/openai-chat/images-request.ts';
 import type { GeminiImageModel } from '../../../../formats/gemini/image-models.ts';
 import { compact } from '../../../../formats/json/object.ts';
 import { type GenerationEvent, type UpstreamFailure, repeatable, type Usage } from '../../../../formats/events.ts';

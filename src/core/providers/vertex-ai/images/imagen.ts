@@ -10,7 +10,7 @@ import {
   readRequest,
   reportRest,
   type ImagesRequest,
-} from '../../../../formats/media/images-request.ts';
+} from '../../../../formats/openai-chat/images-request.ts';
 import { compact, stringOf, isObject } from '../../../../formats/json/object.ts';
 import { ReplyFault } from '../../../../formats/faults.ts';
 import { decodeInnerFailure } from '../../../../formats/gemini/errors.ts';

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../faults.ts';
 import type { LossReport } from '../losses/losses.ts';
-import { invalidValue, readBoolean, readNumber, readObject, readString, required } from '../openai-chat/read.ts';
+import { invalidValue, readBoolean, readNumber, readObject, readString, required } from './read.ts';
 import { compact } from '../json/object.ts';
-import { shapeOf, type ImageModel, type ImageShape } from './image-shape.ts';
+import { shapeOf, type ImageModel, type ImageShape } from '../media/image-shape.ts';
 import { toCamel } from '../json/field-names.ts';
 
 /** The part of a request that Imagen and Gemini have in common. */

@@ -5,13 +5,13 @@ import type { PassThrough } from '../format.ts';
 import type { JsonSpan } from '../json/members.ts';
 import { isObject, parseJson } from '../json/object.ts';
 import { OPEN_OBJECT, OPEN_ARRAY } from '../json/scan.ts';
-import { failureOfEvent, CUT_SHORT, GARBLED, streamInterrupted } from '../openai-chat/errors.ts';
-import { usageEvent } from '../openai-chat/reply-fields.ts';
-import { observe } from './signals.ts';
+import { failureOfEvent, CUT_SHORT, GARBLED, streamInterrupted } from './errors.ts';
+import { usageEvent } from './reply-fields.ts';
+import { observe } from '../streams/signals.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
 import { eventEnds, hasId, readSse, SseCutter } from '../sse/event-stream.ts';
 import { StreamStart } from '../sse/stream-start.ts';
-import { PlainPassThrough } from './plain-pass-through.ts';
+import { PlainPassThrough } from '../streams/plain-pass-through.ts';
 
 /** The differences between the event streams of the tasks. One object per reply: it may count. */
 export interface EventRules {
