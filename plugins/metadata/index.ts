@@ -48,7 +48,7 @@ export default definePlugin({
     return { does, details: { keys, labels: Object.keys(labels), ...ofKey } };
   },
   create({ options }) {
-    const { max_keys: maxKeys = 16, max_length: maxLength = 128 } = options;
+    const { max_keys: maxKeys, max_length: maxLength } = options;
     return {
       step({ exchange }) {
         const header = exchange.request.header('metadata');

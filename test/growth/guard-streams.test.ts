@@ -24,7 +24,7 @@ function eventsOf(name: Name, form: TextForm, bytes: number): readonly Buffer[] 
   const events = [Buffer.from(encoder.push([{ type: 'start', id: 'r', model: 'm' }]))];
   let size = 0;
   for (let at = 0; size < bytes; at += 1) {
-    const text = at % 50 === 49 ? 'ann@example.com' : '4111 1111-1 sk-';
+    const text = at % 50 === 49 ? ' ann@example.com ' : '4111 1111-1 sk-';
     const event = Buffer.from(encoder.push([{ type: 'text', choice: 0, block: 0, text }]));
     size += event.length;
     events.push(event);

@@ -117,11 +117,8 @@ const foundIn = (texts: readonly string[]): number =>
 const attacks = Object.entries(ATTACKS).map(([way, texts]) => ({ way, texts: halfOf(texts) }));
 const harmless = halfOf(HARMLESS);
 const attackCount = attacks.reduce((sum, { texts }) => sum + texts.length, 0);
-export const attackRates = {
-  found: attacks.reduce((sum, { texts }) => sum + foundIn(texts), 0),
-  wrong: foundIn(harmless),
-};
-const { found: attacksFound, wrong: attacksWrong } = attackRates;
+const attacksFound = attacks.reduce((sum, { texts }) => sum + foundIn(texts), 0);
+const attacksWrong = foundIn(harmless);
 const attackRows = attacks.map(
   ({ way, texts }) => `| ${way} | ${texts.length} | ${share(foundIn(texts), texts.length)} |`,
 );
