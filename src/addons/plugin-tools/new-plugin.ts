@@ -55,7 +55,12 @@ export async function newPlugin(
 export function filesOf({ name, kind, js }: NewPlugin): Readonly<Record<string, string>> {
   const texts = TEXTS[kind];
   const ext = js ? 'js' : 'ts';
-  const written = (content: string): string => content.replaceAll(/\bNAME\b/g, name).replaceAll(/\bEXT\b/g, ext);
+  // `/*:` begins what only TypeScript has.
+  const written = (content: string): string =>
+    content
+      .replaceAll(/\/\*:(.*?)\*\//g, js ? '' : '$1')
+      .replaceAll(/\bNAME\b/g, name)
+      .replaceAll(/\bEXT\b/g, ext);
   const files = {
     'package.json': `${JSON.stringify(manifest(name, ext), undefined, 2)}\n`,
     [`index.${ext}`]: texts.code,

@@ -6,9 +6,9 @@ const digest = createHash('sha256').update('demo-token').digest('hex');
 export const auth: KindTexts = {
   does: 'It knows the caller by a token of your own, in place of gateway keys.',
   code: `import { createHash } from 'node:crypto';
-import { definePlugin, GatewayError } from 'gatehouse-gateway/plugin';
+import { definePlugin, NotMine } from 'gatehouse-gateway/plugin';
 
-/** Knows the caller by a bearer token. Settings hold digests, never tokens. */
+/** Knows the caller by a bearer token. Settings hold digests, never tokens. After NotMine the next plugin with \`caller\` tries. */
 export default definePlugin({
   name: 'NAME',
   level: 'entry',
@@ -26,24 +26,16 @@ export default definePlugin({
     },
   },
   pure: true,
-  create: ({ options }) => {
+  create: ({ options, host }) => {
     const ids = new Map(Object.entries(options.callers).map(([id, digest]) => [digest, id]));
     return {
       async step({ exchange }) {
         const token = /^Bearer +(\\S+)$/i.exec(exchange.request.headers.authorization ?? '')?.[1];
-        if (token === undefined) throw new GatewayError('missing_api_key', 'A token is needed: authorization: Bearer TOKEN');
-        const keyId = ids.get(createHash('sha256').update(token).digest('hex'));
-        if (keyId === undefined) throw new GatewayError('invalid_api_key', 'The token is not known.');
-        // Limits, budgets and records know the caller by this id. \`undefined\`: no restriction.
-        exchange.caller = {
-          keyId,
-          providers: undefined,
-          models: undefined,
-          configs: undefined,
-          defaultConfig: undefined,
-          inlineConfigs: false,
-          customHosts: undefined,
-        };
+        if (token === undefined) throw new NotMine('A token is needed: authorization: Bearer TOKEN', 'missing_api_key');
+        const id = ids.get(createHash('sha256').update(token).digest('hex'));
+        if (id === undefined) throw new NotMine('The token is not known.');
+        // Limits, budgets and records know the caller by this id. With \`team\` those of its team apply, too.
+        exchange.caller = host.callers.make({ id });
       },
     };
   },

@@ -1,7 +1,10 @@
 export const KINDS = ['middleware', 'text', 'guard', 'auth', 'cache', 'exporter'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** The texts of a new plugin, with `NAME` for its name and `EXT` for the ending of its modules. All of them are JavaScript and TypeScript. */
+/**
+ * The texts of a new plugin, with `NAME` for its name and `EXT` for the ending of its modules. All of them are JavaScript; a
+ * comment that begins with a colon has what TypeScript needs more.
+ */
 export interface KindTexts {
   /** A sentence: `It sets a header on every reply.` */
   readonly does: string;
