@@ -74,8 +74,8 @@ export interface PluginDefinition<
   readonly name: string;
   /** The chain that the plugin belongs to. */
   readonly level: L;
-  /** JSON Schema of the options, which must refuse unknown keys. TypeScript infers the type of `options` from it. */
-  readonly options: S;
+  /** JSON Schema of the options, which must refuse unknown keys. TypeScript infers the type of `options` from it. Default: none. */
+  readonly options?: S;
   readonly needs?: readonly N[];
   /** Names provided by plugins that must come earlier in the chain. */
   readonly requires?: readonly string[];
@@ -119,37 +119,21 @@ export type Made<C = GatewayContext> = CreatedPlugin<C> | PluginHooks<C>;
 /** The version of the plugin API. It grows when names are added that a plugin may rely on. */
 export const PLUGIN_API = 1;
 
+type Definition = PluginDefinition<PluginLevel, object, never>;
+
+const NO_OPTIONS = { type: 'object', additionalProperties: false, properties: {} } as const;
+const DEFAULTS = { options: NO_OPTIONS, needs: [], requires: [], provides: [], repeats: false, pure: false, minApi: 1 };
+const OTHERS = ['name', 'level', 'errors', 'reads', 'explain', 'idleFor', 'create'] as const;
+
 /** A field that this gateway does not know may be a guarantee that it would not keep. */
-const FIELDS: ReadonlySet<string> = new Set([
-  'name',
-  'level',
-  'options',
-  'needs',
-  'requires',
-  'provides',
-  'repeats',
-  'idleFor',
-  'pure',
-  'errors',
-  'minApi',
-  'reads',
-  'explain',
-  'create',
-] satisfies (keyof PluginDefinition<PluginLevel, object, never>)[]);
+const FIELDS: ReadonlySet<string> = new Set([...Object.keys(DEFAULTS), ...OTHERS]);
 
 /** A plugin as `definePlugin` returns it. */
-export interface Plugin {
-  readonly name: string;
-  readonly level: PluginLevel;
-  readonly options: object;
+export interface Plugin
+  extends
+    Pick<Definition, 'name' | 'level' | 'reads' | 'errors'>,
+    Readonly<Required<Pick<Definition, 'options' | 'requires' | 'provides' | 'repeats' | 'pure' | 'minApi'>>> {
   readonly needs: readonly string[];
-  readonly requires: readonly string[];
-  readonly provides: readonly string[];
-  readonly repeats: boolean;
-  readonly pure: boolean;
-  readonly reads?: PluginReads;
-  readonly errors?: Readonly<Record<string, OwnError>>;
-  readonly minApi: number;
   explain?(ctx: GatewayContext, options: unknown): PluginWords | undefined;
   idleFor?(subject: unknown, options: unknown): boolean;
   create(setup: { options: unknown; host: HostTools }): Made | Promise<Made>;
@@ -175,29 +159,17 @@ export interface Plugin {
  *   },
  * });
  */
-export function definePlugin<L extends PluginLevel, const S extends object, const N extends keyof Capabilities = never>(
-  definition: PluginDefinition<L, S, N>,
-): Plugin {
+export function definePlugin<
+  L extends PluginLevel,
+  const S extends object = typeof NO_OPTIONS,
+  const N extends keyof Capabilities = never,
+>(definition: PluginDefinition<L, S, N>): Plugin {
   const unknown = Object.keys(definition).find((key) => !FIELDS.has(key));
   if (unknown !== undefined)
     throw new TypeError(
       `plugin "${definition.name}": version ${PLUGIN_API} of the plugin API has no "${unknown}"; is it written for a newer gateway?`,
     );
-  return {
-    name: definition.name,
-    level: definition.level,
-    options: definition.options,
-    needs: definition.needs ?? [],
-    requires: definition.requires ?? [],
-    provides: definition.provides ?? [],
-    repeats: definition.repeats ?? false,
-    pure: definition.pure ?? false,
-    // The chain builder validates the options and grants the capabilities of `needs` before it calls these.
-    minApi: definition.minApi ?? 1,
-    ...(definition.reads && { reads: definition.reads }),
-    ...(definition.errors && { errors: definition.errors }),
-    ...(definition.explain && { explain: definition.explain }),
-    ...(definition.idleFor && { idleFor: definition.idleFor }),
-    create: definition.create,
-  };
+  const given = Object.entries(definition).filter(([, value]) => value !== undefined);
+  // The functions take any options and host: the chain builder validates the options and grants what `needs` names before it calls them.
+  return { ...DEFAULTS, ...Object.fromEntries(given) } as unknown as Plugin;
 }

@@ -40,7 +40,7 @@ export type {
   RequestView,
   Unseen,
 } from './hooks.ts';
-export { replacing, type ReplacingOptions } from './replacing.ts';
+export { replacing, type ReplacingOptions } from '../formats/texts/replacing.ts';
 export type { TextChannel, TextKind, TextResult, TextTransform } from '../formats/texts/channels.ts';
 export type {
   PluginCacheOptions,

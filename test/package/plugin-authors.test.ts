@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { KINDS } from '../../src/addons/plugin-tools/kinds/kind.ts';
+import { KINDS } from '../../src/addons/plugin-tools/kind.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { fencesOf, readPage } from '../docs/pages.ts';
 import { packCopy } from './pack.ts';

@@ -6,7 +6,7 @@ export { addPiece } from '../../formats/json/piece-list.ts';
 export type { Steps } from '../../formats/steps.ts';
 export type { CancelListener } from '../../plugin/cancellation.ts';
 export type { HealthTrial, TargetHealth } from '../../plugin/capabilities.ts';
-export { applyEdit } from '../../plugin/edits.ts';
+export { applyEdit } from '../../formats/json/edits.ts';
 export type { ChoiceReason } from '../../plugin/exchange.ts';
 export * from './attempt.ts';
 export * from './body-pieces.ts';

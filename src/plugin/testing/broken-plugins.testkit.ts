@@ -110,6 +110,11 @@ export const BROKEN_PLUGINS: readonly BrokenPlugin[] = [
     create: `host.onClose(() => { throw new Error('closed twice'); }); return (ctx, next) => next();`,
   },
   {
+    kind: 'a close that succeeds once',
+    rule: 'close',
+    create: `let file = {}; host.onClose(() => { file.handle = file.end; file = undefined; }); return (ctx, next) => next();`,
+  },
+  {
     kind: 'a timer that is left',
     rule: 'leaks',
     create: 'setInterval(() => {}, 60_000); return (ctx, next) => next();',

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { definePlugin, type Plugin } from '../define.ts';
 import { GatewayError } from '../errors.ts';
-import { replacing } from '../replacing.ts';
+import { replacing } from '../../formats/texts/replacing.ts';
 import { BROKEN_PLUGINS, sourceOf } from './broken-plugins.testkit.ts';
 import { findings } from './check-plugin.ts';
 import { checkPlugin } from './index.ts';
@@ -107,7 +107,7 @@ describe('checkPlugin', () => {
     const plugin = definePlugin({ ...good, options, create: () => async (_, next) => next() });
     expect(await checkPlugin(plugin, { options: { a: 'b' } })).toEqual([]);
     expect(await checkPlugin(plugin)).toEqual([
-      "options-given: options: the schema refuses those of this check: must have required property 'a'. Give options that the schema accepts: `options` of the check, or `--options FILE`.",
+      'options-given: options: the schema refuses those of this check: `a` is missing (x). Give options that the schema accepts: `options` of the check, or `--options FILE`.',
     ]);
   });
 

@@ -1,7 +1,7 @@
 import type { Plugin } from '../define.ts';
 import { checkDefinition } from './check-definition.ts';
-import { checkRuns } from './check-runs.ts';
-import type { CheckSetup } from './check-setup.ts';
+import { checkRuns, type CheckSetup } from './check-runs.ts';
+
 import { sentence, type PluginFinding } from './finding.ts';
 
 /**
@@ -14,6 +14,8 @@ export const checkPlugin = async (plugin: Plugin, setup: CheckSetup = {}): Promi
 
 /** The same as values. */
 export async function findings(plugin: Plugin, setup: CheckSetup = {}): Promise<readonly PluginFinding[]> {
-  const declared = checkDefinition(plugin);
+  const declared = [...checkDefinition(plugin)];
+  // A plugin cannot be created with options that its schema refuses.
+  if (declared.some(({ rule }) => rule === 'options-default')) return declared;
   return [...declared, ...(await checkRuns(plugin, setup))];
 }

@@ -14,7 +14,7 @@ interface Handle {
 
 /** Notes whatever a plugin leaves behind in the process: timers, connections, listeners, rejections. */
 export class Leftovers {
-  readonly #handles = new Map<number, { readonly type: string; readonly handle: Handle }>();
+  readonly #handles = new Map<number, { readonly keeps: string; readonly handle: Handle }>();
   readonly #hook;
   readonly #listeners = listenersOfProcess();
   readonly #rejections = new Set<string>();
@@ -23,7 +23,8 @@ export class Leftovers {
   constructor(plugin: string) {
     this.#hook = createHook({
       init: (id, type, _, handle) => {
-        if (type in KEEPS && currentWork()?.plugin === plugin) this.#handles.set(id, { type, handle });
+        const keeps = RESOURCES[type]?.keeps;
+        if (keeps !== undefined && currentWork()?.plugin === plugin) this.#handles.set(id, { keeps, handle });
       },
       destroy: (id) => void this.#handles.delete(id),
     }).enable();
@@ -40,46 +41,40 @@ export class Leftovers {
     const before = new Set(this.#listeners);
     const listeners = listenersOfProcess().filter((one) => !before.has(one));
     return [
-      ...this.#left().map((type) => finding('leaks', 'the process', `it leaves ${KEEPS[type]}`)),
+      ...this.#left().map((keeps) => finding('leaks', 'the process', `it leaves ${keeps}`)),
       ...(listeners.length > 0 ? [finding('leaks', 'the process', 'it leaves a listener of `process`')] : []),
       ...[...this.#rejections].map((message) => finding('rejections', 'a promise', `it rejects unhandled: ${message}`)),
     ];
   }
 
   #left(): readonly string[] {
-    return [...this.#handles.values()].flatMap(({ type, handle }) => (handle.hasRef?.() === false ? [] : type));
+    return [...this.#handles.values()].flatMap(({ keeps, handle }) => (handle.hasRef?.() === false ? [] : keeps));
   }
 }
 
-/** Resources that keep a process, by the names that Node gives them. */
-const KEEPS: Readonly<Record<string, string>> = {
-  Timeout: 'a timer',
-  TCPWRAP: 'a connection',
-  TCPSERVERWRAP: 'a port',
-  PIPEWRAP: 'a pipe',
-  UDPWRAP: 'a socket',
-  FSEVENTWRAP: 'a watched file',
-  STATWATCHER: 'a watched file',
-  PROCESSWRAP: 'a process',
-  WORKER: 'a thread',
+/**
+ * Resources by the names that Node gives them. keeps: how one that is left keeps the process. reaches: what one in a call
+ * reaches, which a dry run must not.
+ */
+const RESOURCES: Readonly<Record<string, { readonly keeps?: string; readonly reaches?: string }>> = {
+  Timeout: { keeps: 'a timer' },
+  TCPSERVERWRAP: { keeps: 'a port' },
+  FSEVENTWRAP: { keeps: 'a watched file' },
+  STATWATCHER: { keeps: 'a watched file' },
+  TCPWRAP: { keeps: 'a connection', reaches: 'the network' },
+  UDPWRAP: { keeps: 'a socket', reaches: 'the network' },
+  PIPEWRAP: { keeps: 'a pipe', reaches: 'another process' },
+  PROCESSWRAP: { keeps: 'a process', reaches: 'another process' },
+  WORKER: { keeps: 'a thread', reaches: 'a thread' },
+  TCPCONNECTWRAP: { reaches: 'the network' },
+  TLSWRAP: { reaches: 'the network' },
+  GETADDRINFOREQWRAP: { reaches: 'the network' },
+  FSREQCALLBACK: { reaches: 'the file system' },
+  FSREQPROMISE: { reaches: 'the file system' },
 };
 
 const listenersOfProcess = (): readonly unknown[] =>
   process.eventNames().flatMap((name) => process.rawListeners(name as 'exit'));
-
-/** Asynchronous calls that leave the process, by the names that Node gives their resources. */
-const EFFECTS: Readonly<Record<string, string>> = {
-  FSREQCALLBACK: 'the file system',
-  FSREQPROMISE: 'the file system',
-  GETADDRINFOREQWRAP: 'the network',
-  TCPWRAP: 'the network',
-  TCPCONNECTWRAP: 'the network',
-  TLSWRAP: 'the network',
-  UDPWRAP: 'the network',
-  PIPEWRAP: 'another process',
-  PROCESSWRAP: 'another process',
-  WORKER: 'a thread',
-};
 
 /** Notes the first call of the plugin that a dry run must not make. */
 export function watchEffects(plugin: string): { readonly end: () => string | undefined } {
@@ -87,7 +82,7 @@ export function watchEffects(plugin: string): { readonly end: () => string | und
   const note = (what: string | undefined): void => {
     if (what !== undefined && seen === undefined && currentWork()?.plugin === plugin) seen = what;
   };
-  const hook = createHook({ init: (_, type) => note(EFFECTS[type]) }).enable();
+  const hook = createHook({ init: (_, type) => note(RESOURCES[type]?.reaches) }).enable();
   const restore = watchSyncFiles(() => note('the file system'));
   return {
     end() {

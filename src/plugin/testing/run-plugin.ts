@@ -1,11 +1,11 @@
-import { Ajv, type ErrorObject } from 'ajv';
 import { pino, type Logger } from 'pino';
 import type { Attempt } from '../../core/kernel/attempt.ts';
-import { loadFormats } from '../../core/kernel/on-demand.ts';
+import { readOptions } from '../../core/settings/compile/plugin-options.ts';
 import type { Capabilities, CapabilityName } from '../../core/kernel/capabilities.ts';
 import { hooked } from '../../core/hooks/hooked.ts';
 import { toMiddleware, type CreatedPlugin, type PluginHost, type Middleware } from '../../core/kernel/define.ts';
 import type { Exchange, GatewayContext } from '../../core/kernel/exchange.ts';
+import { subjectOf } from '../../core/http/chain/compose.ts';
 import type { Plugin, PluginWords } from '../define.ts';
 import type { CallerMaker, HostServices } from '../services.ts';
 import { addServices } from '../../core/host/services.ts';
@@ -50,7 +50,7 @@ export interface PluginRun {
   readonly log: readonly Record<string, unknown>[];
   /** The plugin's description of this run for `gatehouse explain`. */
   explain(): PluginWords | undefined;
-  /** Runs the tasks that the plugin passed to `host.onClose`, last first. */
+  /** Runs the tasks that the plugin passed to `host.onClose`, last first; again when it is called again. */
   close(): Promise<void>;
 }
 
@@ -63,16 +63,15 @@ export async function runPlugin(plugin: Plugin, setup: RunSetup = {}): Promise<P
   const { options, middleware, log, close } = await makePlugin(plugin, setup);
   const attempt = plugin.level === 'attempt' && !setup.context ? (setup.attempt ?? createAttempt(exchange)) : undefined;
   const ctx = setup.context ?? createContext(exchange, attempt);
-  const isIdle = plugin.idleFor?.(subjectOf(plugin, ctx), options) ?? false;
+  const isIdle = plugin.idleFor?.(subjectOf[plugin.level](ctx), options) ?? false;
   const nextCalls = await runGuarded(plugin, isIdle ? leftOut : middleware, { ctx, next });
   return { ctx, nextCalls, log, explain: () => plugin.explain?.(ctx, options), close };
 }
 
 /** A plugin with valid options, made once for any number of runs. */
 export async function makePlugin(plugin: Plugin, setup: HostSetup & Pick<RunSetup, 'options'>) {
-  const options = withDefaults(plugin.options, setup.options ?? {});
-  const problems = optionProblems(plugin.options, options);
-  if (problems) throw new TypeError(`the options of "${plugin.name}" ${problems}`);
+  const { options, problems } = readOptionsOf(plugin.options, setup.options ?? {});
+  if (problems) throw new TypeError(`the options of "${plugin.name}": ${problems}`);
   const { host, log, close } = createHost(plugin, setup);
   const made: unknown = await runForPlugin(plugin.name, () => plugin.create({ options, host }));
   const tools = { instance: plugin.name, clock: host.clock, maxBytes: Infinity, onFault: rethrow };
@@ -85,11 +84,6 @@ const rethrow = (thrown: unknown): never => {
 };
 
 const leftOut: Middleware = (_, next) => next();
-
-function subjectOf({ level }: Plugin, { exchange, attempt }: GatewayContext): unknown {
-  if (level === 'entry') return exchange.operation;
-  return level === 'request' ? exchange.config : attempt?.target;
-}
 
 /** A plugin breaks a rule of a chain. */
 export class BrokenRule extends Error {
@@ -184,7 +178,8 @@ export function createHost({ name, needs, errors = {} }: Plugin, setup: HostSetu
       exchange: () => Promise.reject(new UpstreamError('connection_failed', 'give `fetch` to answer it')),
       callers: () => ({
         byId: (id) => createCaller({ keyId: id }),
-        make: ({ id, ...rest }) => createCaller({ ...callerParts(rest), keyId: id }),
+        // A Caller of the API does not show its limits.
+        make: ({ id, limits: _, ...parts }) => createCaller({ ...parts, keyId: id }),
         ...setup.callers,
       }),
       state: undefined,
@@ -194,44 +189,12 @@ export function createHost({ name, needs, errors = {} }: Plugin, setup: HostSetu
   return { host: served, log, close };
 }
 
-/** A made caller without the limits, which a Caller of the API does not show. */
-const callerParts = ({ limits: _, ...parts }: Omit<Parameters<CallerMaker['make']>[0], 'id'>) => parts;
-
-/** As strict as the gateway's own validation of settings. */
-const ajv = new Ajv({
-  allErrors: true,
-  strict: true,
-  allowUnionTypes: true,
-  strictRequired: false,
-  discriminator: true,
-});
-ajv.addVocabulary(['x-secret', 'tsType']);
-loadFormats().default(ajv);
-
 /**
- * Problems of the options, in ajv's wording; undefined when they are valid. Throws when the schema itself is invalid.
+ * Options as the gateway reads them, with the defaults of the schema, or their problems in its words. A wrong schema is a problem of them.
  */
-export function optionProblems(schema: object, options: unknown): string | undefined {
-  const validate = ajv.compile(schema);
-  return validate(options) ? undefined : (validate.errors ?? []).map(describe).join('; ');
-}
-
-const filler = new Ajv({ useDefaults: true, strict: false, validateSchema: false });
-
-/** Options as the gateway passes them to `create`: with the schema's defaults. */
-export function withDefaults<T extends object>(schema: object, options: T): T {
-  const filled = structuredClone(options);
-  // Skips compiling when there is no default: this validator knows no formats, and `ajv` above reports unknown ones.
-  if (!JSON.stringify(schema).includes('"default"')) return filled;
-  // Without `$id`: two plugins may use the same one.
-  const unnamed = Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$id'));
-  filler.compile(unnamed)(filled);
-  return filled;
-}
-
-function describe({ instancePath, message, params }: ErrorObject): string {
-  const extra: unknown = params['additionalProperty'];
-  return [instancePath, message, ...(typeof extra === 'string' ? [JSON.stringify(extra)] : [])]
-    .filter(Boolean)
-    .join(' ');
+export function readOptionsOf(schema: object, written: object) {
+  const problems: string[] = [];
+  const note = ({ message }: { readonly message: string }): void => void problems.push(message);
+  const options = readOptions({ schema, trusted: false }, { ...written }, [], note);
+  return { options: options ?? {}, problems: problems.length === 0 ? undefined : problems.join('; ') };
 }

@@ -2,7 +2,7 @@ import { geminiArray } from '../../formats/gemini/index.ts';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
 import type { Operation } from '../../core/kernel/operation.ts';
 import { UpstreamError } from '../errors.ts';
-import type { ReplyWithForm, Sink, Source } from '../reply.ts';
+import type { ReplyForm, ReplyWithForm, Sink, Source } from '../reply.ts';
 import type { ExchangeParts } from './exchange.ts';
 import { createReply } from './reply.ts';
 
@@ -15,19 +15,9 @@ export interface Scenario {
   reply(): ReplyWithForm;
 }
 
-const PATHS = { 'chat.completions': '/v1/chat/completions', generateContent: '/v1beta/models/m:generateContent' };
-
-const operation = (id: keyof typeof PATHS, format: Operation['format']): Operation => ({
-  id,
-  method: 'POST',
-  path: PATHS[id],
-  task: 'generate',
-  semconvName: 'chat',
-  format,
-  validate: () => undefined,
-});
-const CHAT = operation('chat.completions', openaiChat);
-const ARRAY = operation('generateContent', geminiArray);
+const GENERATE = { method: 'POST', task: 'generate', semconvName: 'chat', validate: () => undefined } as const;
+const CHAT: Operation = { ...GENERATE, id: 'chat.completions', path: '/v1/chat/completions', format: openaiChat };
+const ARRAY: Operation = { ...CHAT, id: 'generateContent', path: '/v1/models/m:generateContent', format: geminiArray };
 
 /** Long enough that 30 requests show in the memory of the process, and different texts in every role. */
 const LONG = 'A text of a request. '.repeat(2000);
@@ -78,43 +68,40 @@ function pieces(texts: readonly (string | Buffer)[]): Source {
   };
 }
 
-/** Of its own for each reply: a plugin may change the headers. */
-const sse = () => ({ stream: true, headers: { 'content-type': 'text/event-stream' } });
-const halves = [completion.slice(0, 40), completion.slice(40)];
+const TYPES: Readonly<Record<ReplyForm, string>> = {
+  json: 'application/json',
+  'json-array': 'application/json',
+  sse: 'text/event-stream',
+  bytes: 'audio/mpeg',
+};
+
+type Body = string | readonly (string | Buffer)[];
+
+/** A reply of its own for each run: a plugin may change it. Pieces are those of a source. */
+const scenario = (name: string, request: ExchangeParts, form: ReplyForm, body: Body): Scenario => ({
+  name,
+  request,
+  reply() {
+    const parts = { stream: form === 'sse' || form === 'json-array', form, headers: { 'content-type': TYPES[form] } };
+    return createReply(typeof body === 'string' ? body : pieces(body), parts);
+  },
+});
+
+export const PLAIN = scenario('a plain reply', chat(false), 'json', completion);
+export const FAILURE: Scenario = {
+  name: 'the failure of an upstream',
+  request: chat(false),
+  reply() {
+    throw new UpstreamError('overloaded', 'The upstream is busy.');
+  },
+};
 
 export const SCENARIOS: readonly Scenario[] = [
-  { name: 'a plain reply', request: chat(false), reply: () => createReply(completion) },
-  {
-    name: 'a plain reply in pieces',
-    request: chat(false),
-    reply: () => createReply(pieces(halves), { stream: false, headers: { 'content-type': 'application/json' } }),
-  },
-  { name: 'a stream', request: chat(true), reply: () => createReply(pieces(events)) },
-  { name: 'a stream from the cache', request: chat(true), reply: () => createReply(events.join(''), sse()) },
-  {
-    name: 'a JSON array',
-    request: contents,
-    reply: () =>
-      createReply(pieces([...items, ']']), {
-        stream: true,
-        form: 'json-array',
-        headers: { 'content-type': 'application/json' },
-      }),
-  },
-  {
-    name: 'sound',
-    request: chat(false),
-    reply: () =>
-      createReply(pieces([Buffer.from([255, 251, 0, 128])]), {
-        stream: false,
-        headers: { 'content-type': 'audio/mpeg' },
-      }),
-  },
-  {
-    name: 'the failure of an upstream',
-    request: chat(false),
-    reply() {
-      throw new UpstreamError('overloaded', 'The upstream is busy.');
-    },
-  },
+  PLAIN,
+  scenario('a plain reply in pieces', chat(false), 'json', [completion.slice(0, 40), completion.slice(40)]),
+  scenario('a stream', chat(true), 'sse', events),
+  scenario('a stream from the cache', chat(true), 'sse', events.join('')),
+  scenario('a JSON array', contents, 'json-array', [...items, ']']),
+  scenario('sound', chat(false), 'bytes', [Buffer.from([255, 251, 0, 128])]),
+  FAILURE,
 ];

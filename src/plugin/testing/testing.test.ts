@@ -147,7 +147,7 @@ describe('runPlugin', () => {
         pluginOf(async () => {}),
         { options: { hue: 1 } },
       ),
-    ).rejects.toThrow('the options of "it" must NOT have additional properties "hue"');
+    ).rejects.toThrow('the options of "it": unknown key `hue`');
     const needy = definePlugin({
       name: 'needy',
       level: 'request',

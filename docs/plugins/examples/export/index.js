@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { definePlugin } from 'gatehouse-gateway/plugin';
 
-/** Writes one line for each request that has ended, for every API, streamed or not. */
+/** Counts each request that has ended and writes one line for it, for every API, streamed or not. */
 export default definePlugin({
   name: 'export',
   level: 'request',
@@ -14,11 +14,13 @@ export default definePlugin({
   },
   reads: {},
   create: ({ options: { file }, host }) => {
+    const ended = host.metrics.counter('requests', { help: 'Requests that have ended.', labels: ['model', 'state'] });
     let written = Promise.resolve();
     let waiting = 0;
     host.onClose(() => written);
     return {
       end({ id, model, state, status, usage, durationMs }, { exchange }) {
+        ended.add({ model: model ?? 'none', state });
         const line = { id, caller: exchange.caller?.keyId, model, state, status, usage, ms: Math.round(durationMs) };
         if (file === undefined) return host.log.info(line, 'request');
         // A disk that is slower than the requests loses lines, not memory.

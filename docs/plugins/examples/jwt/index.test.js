@@ -41,9 +41,9 @@ for (const [what, text] of [
 ])
   test(`refuses ${what}`, () => assert.rejects(callerOf(text), { code: 'invalid_api_key' }));
 
-test('has at most 15 lines', async () => {
+test('has at most 15 lines besides comments', async () => {
   const lines = (await readFile(new URL('index.js', import.meta.url), 'utf8'))
     .split('\n')
-    .filter((line) => line !== '');
+    .filter((line) => line !== '' && !/^ *\/\//.test(line));
   assert.ok(lines.length <= 15, `${lines.length} lines`);
 });

@@ -10,12 +10,13 @@ export default definePlugin({
     additionalProperties: false,
     properties: {
       seconds: { type: 'integer', minimum: 1, default: 60, description: 'How long a reply is kept.' },
-      entries: { type: 'integer', minimum: 1, default: 1000, description: 'The most replies that are kept.' },
       bytes: { type: 'integer', minimum: 1, default: 100000, description: 'The longest reply that is kept.' },
+      total: { type: 'integer', minimum: 1, default: 10000000, description: 'Bytes of all replies that are kept.' },
     },
   },
   create: ({ options, host }) => {
-    const kept = new Map();
+    // It survives a reload of the settings.
+    const kept = host.cache({ maxBytes: options.total, ttl: options.seconds * 1000 });
     return async function ({ exchange, attempt }, next) {
       if (exchange.operation?.task !== 'generate') return next();
       const hash = createHash('sha256');
@@ -26,9 +27,9 @@ export default definePlugin({
       attempt.body.fingerprint(hash, new Set());
       const key = hash.digest('base64');
       const hit = kept.get(key);
-      if (hit !== undefined && hit.until > host.clock.now()) {
+      if (hit !== undefined) {
         attempt.cache = 'hit';
-        attempt.reply = { ...hit.reply, headers: { ...hit.reply.headers } };
+        attempt.reply = { ...hit, headers: { ...hit.headers } };
         return;
       }
       attempt.cache = 'miss';
@@ -37,11 +38,7 @@ export default definePlugin({
       if (reply?.status !== 200) return;
       const { status, headers, body, stream, form } = reply;
       const own = { 'content-type': headers['content-type'] ?? '' };
-      const keep = (bytes = Buffer.alloc(0)) => {
-        const until = host.clock.now() + options.seconds * 1000;
-        kept.set(key, { reply: { status, headers: own, body: bytes, stream, form }, until });
-        if (kept.size > options.entries) kept.delete(kept.keys().next().value);
-      };
+      const keep = (bytes = Buffer.alloc(0)) => void kept.set(key, { status, headers: own, body: bytes, stream, form });
       if (Buffer.isBuffer(body)) {
         if (body.length <= options.bytes) keep(body);
         return;

@@ -1,4 +1,4 @@
-import type { TextTransform } from '../formats/texts/channels.ts';
+import type { TextTransform } from './channels.ts';
 
 export interface ReplacingOptions {
   /** The most characters that a match can have. A longer match is a fault of the plugin. */
