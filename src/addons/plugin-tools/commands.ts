@@ -70,4 +70,16 @@ export const pluginCommands: readonly (readonly [string, Command])[] = [
       },
     },
   ],
+  [
+    'plugin hash',
+    {
+      usage: 'plugin hash PATH',
+      alone: true,
+      help: 'Print the hash of a plugin and the files that it imports by a path, for `integrity` in server.yaml',
+      async run(args, world) {
+        const path = required(parse(args, {}, 1).positionals[0], 'plugin hash needs the PATH of a file');
+        return (await import('./hash-command.ts')).hashCommand(path, world);
+      },
+    },
+  ],
 ];

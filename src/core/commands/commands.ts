@@ -1,5 +1,5 @@
 import { parseDuration } from '../kernel/units.ts';
-import { configs, oneOf, parse, required, UsageError, type Command, type FlagTable } from './terminal/arguments.ts';
+import { configs, oneOf, parse, UsageError, type Command, type FlagTable } from './terminal/arguments.ts';
 
 // Commands load their modules when called: most need a small part of the gateway, and `version` needs none.
 
@@ -124,15 +124,6 @@ export const coreCommands = Object.entries<Command>({
       if (id === undefined) throw new UsageError('keys revoke needs --id NAME');
       const { revokeKeyCommand } = await import('./keys/revoke.ts');
       return revokeKeyCommand(id, { ...world, dir });
-    },
-  },
-  'plugin hash': {
-    usage: 'plugin hash PATH',
-    alone: true,
-    help: 'Print the hash of a plugin and the files that it imports by a path, for `integrity` in server.yaml',
-    async run(args, world) {
-      const path = required(parse(args, {}, 1).positionals[0], 'plugin hash needs the PATH of a file');
-      return (await import('./plugin-hash.ts')).pluginHashCommand(path, world);
     },
   },
   version: {

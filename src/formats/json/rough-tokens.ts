@@ -8,11 +8,7 @@ const BASE64 = /^(?:data:[\w.+-]+\/[\w.+-]+(?:;[\w=.+-]+)*;base64,)?[A-Za-z0-9+/
 /** A picture in the largest size of most models; sound of a minute. */
 const MEDIA_TOKENS = 1600;
 
-/**
- * A rough number of the tokens of a JSON body, from its bytes alone.
- *
- * @param longTexts pairs of places in the bytes, in order: where a long string begins and ends, its quotes included
- */
+/** A rough number of the tokens of a JSON body, from its bytes. @param longTexts where each long string begins and ends, with its quotes */
 export function roughTokens(bytes: Buffer, longTexts: readonly number[]): number {
   let text = bytes.length;
   let media = 0;

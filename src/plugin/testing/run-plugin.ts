@@ -189,9 +189,7 @@ export function createHost({ name, needs, errors = {} }: Plugin, setup: HostSetu
   return { host: served, log, close };
 }
 
-/**
- * Options as the gateway reads them, with the defaults of the schema, or their problems in its words. A wrong schema is a problem of them.
- */
+/** Options as the gateway reads them, with the defaults of the schema, or their problems in its words: also a wrong schema. */
 export function readOptionsOf(schema: object, written: object) {
   const problems: string[] = [];
   const note = ({ message }: { readonly message: string }): void => void problems.push(message);

@@ -3,7 +3,7 @@ import type { Report } from '../../../core/kernel/report.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { attemptChain, lacks } from '../../../core/settings/checks/needs.ts';
 import { mayStoreBudgets, mayStoreLimits } from './state.ts';
-import { checkZone } from '../../../core/settings/checks/time-zones.ts';
+import { checkZone } from './time-zones.ts';
 import { countedBy } from './compile-node.ts';
 import { LARGEST_CAP, parseCap, type Cap } from '../../../core/tenants/amounts.ts';
 

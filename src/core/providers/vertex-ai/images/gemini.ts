@@ -7,13 +7,7 @@ import { toCamel } from '../../../../formats/json/field-names.ts';
 import type { CodecContext, TranslatingCodec, TaskReply } from '../../codec.ts';
 import { asImageEvents } from '../../../../formats/streams/openai-image-events.ts';
 import { readArray, readNumber, readObject } from '../../../../formats/openai-chat/read.ts';
-import {
-  ImageFields,
-  checkResponseFormat,
-  readRequest,
-  reportRest,
-  type ImagesRequest,
-} from '../../../../formats/openai-chat/images-request.ts';
+import { ImageFields, checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
 import type { GeminiImageModel } from '../../../../formats/gemini/image-models.ts';
 import { compact } from '../../../../formats/json/object.ts';
 import { type GenerationEvent, type UpstreamFailure, repeatable, type Usage } from '../../../../formats/events.ts';

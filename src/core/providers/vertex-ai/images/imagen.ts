@@ -4,13 +4,7 @@ import { LossReport } from '../../../../formats/losses/losses.ts';
 import { readBoolean, readNumber, readString } from '../../../../formats/openai-chat/read.ts';
 import type { CodecContext, TranslatingCodec, TaskReply } from '../../codec.ts';
 import { asImageEvents } from '../../../../formats/streams/openai-image-events.ts';
-import {
-  ImageFields,
-  checkResponseFormat,
-  readRequest,
-  reportRest,
-  type ImagesRequest,
-} from '../../../../formats/openai-chat/images-request.ts';
+import { ImageFields, checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
 import { compact, stringOf, isObject } from '../../../../formats/json/object.ts';
 import { ReplyFault } from '../../../../formats/faults.ts';
 import { decodeInnerFailure } from '../../../../formats/gemini/errors.ts';

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { messageOf } from '../kernel/outside/thrown.ts';
-import { readPluginFiles } from '../kernel/outside/plugin-files.ts';
-import type { Output } from './terminal/output.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
+import { readPluginFiles } from '../../core/kernel/outside/plugin-files.ts';
+import type { Output } from '../../core/commands/terminal/output.ts';
 
 /** `gatehouse plugin hash`. Exit code 1: the file cannot be read. */
-export function pluginHashCommand(path: string, { out, err }: Output): 0 | 1 {
+export function hashCommand(path: string, { out, err }: Output): 0 | 1 {
   try {
     const { paths, integrity } = readPluginFiles(resolve(path));
     out(`${integrity}\n`);

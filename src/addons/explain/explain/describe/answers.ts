@@ -1,9 +1,9 @@
-import type { Query } from '../../../../schemas/types.generated.ts';
-import { unlessRefused } from '../../kernel/errors.ts';
-import type { ConditionInput } from '../../kernel/index.ts';
-import type { JsonPath } from '../schema/pointer.ts';
-import { readQuery, unchecked, type Comparison, type QueryShape } from './read.ts';
-import type { Field } from './fields.ts';
+import type { Query } from '../../../../../schemas/types.generated.ts';
+import { unlessRefused } from '../../../../core/kernel/errors.ts';
+import type { ConditionInput } from '../../../../core/kernel/index.ts';
+import type { JsonPath } from '../../../../core/settings/schema/pointer.ts';
+import { readQuery, unchecked, type Comparison, type QueryShape } from '../../../../core/settings/query/read.ts';
+import type { Field } from '../../../../core/settings/query/fields.ts';
 
 /** One comparison of a query with a request, or several under `$and`, `$or`, `$not`. */
 export interface ComparisonAnswer {

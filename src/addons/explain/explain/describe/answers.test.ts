@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createExchange } from '../../../plugin/testing/index.ts';
-import { compileQuery } from './predicate.ts';
+import { createExchange } from '../../../../plugin/testing/index.ts';
+import { compileQuery } from '../../../../core/settings/query/predicate.ts';
 import { explainQuery, allHold, type ComparisonAnswer } from './answers.ts';
-import { runs } from '../../../../test/support/effort.ts';
+import { runs } from '../../../../../test/support/effort.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
-import type { Report } from '../../kernel/report.ts';
-import { withSuggestion } from './names.ts';
+import type { Report } from '../../../core/kernel/report.ts';
+import { withSuggestion } from '../../../core/settings/checks/names.ts';
 
 /** Reports a name that is not of the IANA database. For a city, such as `Berlin`, it suggests the name that ends with it. */
 export function checkZone(name: string, report: Report): void {

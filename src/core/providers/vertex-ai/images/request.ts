@@ -1,10 +1,17 @@
-import type { JsonObject } from '../conversation.ts';
-import { RequestFault } from '../faults.ts';
-import type { LossReport } from '../losses/losses.ts';
-import { invalidValue, readBoolean, readNumber, readObject, readString, required } from './read.ts';
-import { compact } from '../json/object.ts';
-import { shapeOf, type ImageModel, type ImageShape } from '../media/image-shape.ts';
-import { toCamel } from '../json/field-names.ts';
+import type { JsonObject } from '../../../../formats/conversation.ts';
+import { RequestFault } from '../../../../formats/faults.ts';
+import type { LossReport } from '../../../../formats/losses/losses.ts';
+import {
+  invalidValue,
+  readBoolean,
+  readNumber,
+  readObject,
+  readString,
+  required,
+} from '../../../../formats/openai-chat/read.ts';
+import { compact } from '../../../../formats/json/object.ts';
+import { shapeOf, type ImageModel, type ImageShape } from '../../../../formats/media/image-shape.ts';
+import { toCamel } from '../../../../formats/json/field-names.ts';
 
 /** The part of a request that Imagen and Gemini have in common. */
 export interface ImagesRequest {
