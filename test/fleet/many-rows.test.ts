@@ -12,12 +12,13 @@ const missing = postgresMissing();
 const ROWS_LEFT = 1_000_000;
 const BATCHES = ROWS_LEFT / ROWS / (DAYS - 1);
 const SCHEMA = 'many';
-/** Of the whole process, whose code takes a third of it. A ledger of a hundred times as many rows needs no more. */
-const MOST_MEMORY_MIB = 400;
+/** MiB of the heap of the process, of which its code takes a third. Node collects a heap without a bound late. */
+const HEAP = 192;
 
 /** Runs the command in a process of its own. @param isCut a second after the first day is there, amid the next one, the process is killed */
 async function move({ configs, env }: Moving, isCut: boolean) {
-  const args = ['--disable-warning=ExperimentalWarning', packageFile('src/cli/main.ts'), 'state', 'migrate'];
+  const flags = [`--max-old-space-size=${HEAP}`, '--disable-warning=ExperimentalWarning'];
+  const args = [...flags, packageFile('src/cli/main.ts'), 'state', 'migrate'];
   const from = performance.now();
   const child = spawn(process.execPath, [...args, '--to', 'postgres', '--configs', configs], {
     env,
@@ -68,7 +69,6 @@ describe.skipIf(missing !== undefined)(
           await client.end();
           const nano = String(ROWS_LEFT * NANO);
           expect(rows).toEqual([{ count: String(ROWS_LEFT), names: String(ROWS_LEFT), nano }]);
-          expect(peakMiB).toBeLessThan(MOST_MEMORY_MIB);
         } finally {
           moving.end();
         }

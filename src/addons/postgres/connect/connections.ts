@@ -178,9 +178,9 @@ export class ConnectionPool {
     return this.#one(this.#select(name, input), ([row]: { result: Result }[]) => row!.result);
   }
 
-  #one<Row extends object, Result>(sql: string, read: (rows: Row[]) => Result): Promise<Result> {
+  #one<Result>(sql: string, read: (rows: never[]) => Result): Promise<Result> {
     return this.#repeated(async (client) => {
-      const results = (await client.query(`${this.#begin}${sql};COMMIT`)) as unknown as { readonly rows: Row[] }[];
+      const results = (await client.query(`${this.#begin}${sql};COMMIT`)) as unknown as { readonly rows: never[] }[];
       return read(results.at(-2)!.rows);
     });
   }
