@@ -16,7 +16,7 @@ describe('the built-in plugins', () => {
   it.each(builtinPlugins.map((plugin) => [plugin.name, plugin] as const))(
     '%s follows the rules for what a plugin declares',
     (_, plugin) => {
-      expect(checkDefinition(plugin)).toEqual([]);
+      expect([...checkDefinition(plugin)]).toEqual([]);
     },
   );
 

@@ -26,6 +26,7 @@ const RARE: Readonly<Record<string, string>> = {
     'a client opens a WebSocket',
   'src/addons/auth-call/joined-calls.ts: Map<string, Promise<T>>': 'a service is asked for the caller; at most 100',
   'src/core/http/gateway/koa-reply.ts: WeakSet<Reply>': 'an external plugin replied by `ctx.body`',
+  'src/addons/guards/plugins/words.ts: WeakMap<Exchange, Set<string>>': 'explain runs a guard of replies',
   'src/addons/guards/run/webhook-hooks.ts: WeakMap<object, TextsOfReply>': 'a webhook reads the reply',
   'src/core/compose/entry-gate.ts: WeakMap<Exchange, readonly string[]>':
     'several plugins identify callers, and the first did not know this one',

@@ -28,7 +28,8 @@ const NEW_FLAGS = {
 const CHECK = {
   usage: 'plugin check PATH [--options FILE] [--json]',
   help: [
-    'Check the rules that a plugin should follow, in a process of its own. PATH is a module, or the folder of its package',
+    'Check the rules that a plugin should follow, in a process of its own.',
+    'PATH is a module, or the folder of its package',
     '--options FILE  YAML or JSON with the options to create it with; needed where the plugin has required options',
     '--json          print the findings as JSON',
     'Exit code 0: it follows all rules, 1: it breaks some, 2: wrong usage',

@@ -10,7 +10,7 @@ import { finish, LIMIT_MS_AFTER_LEAVING } from './finish.ts';
 import { keptAfter, Leftovers, watchEffects } from './leftovers.ts';
 import { createReply } from './reply.ts';
 import { makePlugin, readOptionsOf, type HostSetup } from './run-plugin.ts';
-import { runScenario, type Made } from './run-scenario.ts';
+import { runScenario, type MadePlugin } from './run-scenario.ts';
 import { PLAIN, SCENARIOS } from './scenarios.ts';
 import { createCaller } from './settings.ts';
 
@@ -61,7 +61,7 @@ export async function checkRuns(plugin: Plugin, setup: CheckSetup): Promise<read
   return found.filter((one, index) => found.findIndex(({ rule }) => rule === one.rule) === index);
 }
 
-async function checkMade(made: Made): Promise<readonly PluginFinding[]> {
+async function checkMade(made: MadePlugin): Promise<readonly PluginFinding[]> {
   const { plugin } = made;
   const effects = watchEffects(plugin.name);
   const found: PluginFinding[] = [];
@@ -87,7 +87,7 @@ async function checkMade(made: Made): Promise<readonly PluginFinding[]> {
 /** Waits of a run at which the client leaves, each in a run of its own. */
 const MOST_WAITS = 4;
 
-async function checkCancellation(made: Made): Promise<readonly PluginFinding[]> {
+async function checkCancellation(made: MadePlugin): Promise<readonly PluginFinding[]> {
   const tooLong = `it goes on for more than ${LIMIT_MS_AFTER_LEAVING} ms after the client has left`;
   for (let wait = 0; wait < MOST_WAITS; wait += 1) {
     const { left, ended } = await runScenario(made, PLAIN, wait);

@@ -165,7 +165,7 @@ export function createHost({ name, needs, errors = {} }: Plugin, setup: HostSetu
     onClose: (task: () => void | Promise<void>) => void closers.push(task),
   } as unknown as PluginHost<CapabilityName>;
   const close = async (): Promise<void> => {
-    for (const task of closers.splice(0).toReversed()) await task();
+    for (const task of closers.toReversed()) await task();
   };
   // The built-in plugin `cache` has a capability of the name of a service, and no services.
   if (needs.includes('cache')) return { host, log, close };

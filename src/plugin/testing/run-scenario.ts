@@ -13,7 +13,7 @@ import { BrokenRule, runGuarded } from './run-plugin.ts';
 import { FAILURE, type Scenario } from './scenarios.ts';
 
 /** A plugin that has been created, for any number of runs. */
-export interface Made {
+export interface MadePlugin {
   readonly plugin: Plugin;
   readonly middleware: Middleware;
   readonly clock: FakeClock;
@@ -35,7 +35,7 @@ interface Ran {
 type Add = (rule: CheckRule, message: string) => void;
 
 /** Runs a plugin once. @param wait the wait of the run at which the client leaves. Default: it stays */
-export async function runScenario(made: Made, scenario: Scenario, wait = Infinity): Promise<Ran> {
+export async function runScenario(made: MadePlugin, scenario: Scenario, wait = Infinity): Promise<Ran> {
   const { plugin, middleware, clock, request, late } = made;
   const findings: PluginFinding[] = [];
   const add: Add = (rule, message) => void findings.push(finding(rule, scenario.name, message));

@@ -38,7 +38,8 @@ export default definePlugin({
       if (reply?.status !== 200) return;
       const { status, headers, body, stream, form } = reply;
       const own = { 'content-type': headers['content-type'] ?? '' };
-      const keep = (bytes = Buffer.alloc(0)) => void kept.set(key, { status, headers: own, body: bytes, stream, form });
+      const keep = (bytes /*:: Buffer*/ = Buffer.alloc(0)) =>
+        void kept.set(key, { status, headers: own, body: bytes, stream, form });
       if (Buffer.isBuffer(body)) {
         if (body.length <= options.bytes) keep(body);
         return;
