@@ -53,7 +53,7 @@ export default definePlugin({
       step({ exchange }) {
         const header = exchange.request.header('metadata');
         if (header !== undefined)
-          // What another plugin has set is the operator's rule.
+          // A key that another plugin has set is the operator's rule.
           exchange.metadata = Object.assign(
             readMetadata(header, { maxKeys, maxLength, request: exchange.request }),
             exchange.metadata,

@@ -18,7 +18,7 @@ const TYPES = 'RKZTDCEINAGHWcdsntv123VS';
 type Random = () => number;
 const below = (random: Random, most: number): number => Math.floor(random() * most);
 
-/** What becomes of a message of the server. */
+/** A message of the server, changed. */
 const SPOILS: Readonly<Record<string, (message: Buffer, random: Random) => Buffer>> = {
   byte(message, random) {
     const at = message.length > HEAD ? HEAD + below(random, message.length - HEAD) : 0;

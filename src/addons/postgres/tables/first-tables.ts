@@ -1,4 +1,4 @@
-/** What an append adds, and what is summed. */
+/** The columns that an append adds to, and that are summed. */
 const SUMS = `    start bigint NOT NULL, "key" text NOT NULL, "user" text NOT NULL, team text NOT NULL, organization text NOT NULL,
     config text NOT NULL, model text NOT NULL, status text NOT NULL, src text NOT NULL, kind text NOT NULL,
     input bigint NOT NULL, cache_read bigint NOT NULL, cache_write5m bigint NOT NULL, cache_write1h bigint NOT NULL,

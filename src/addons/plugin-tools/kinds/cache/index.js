@@ -44,7 +44,7 @@ export default definePlugin({
         if (body.length <= options.bytes) keep(body);
         return;
       }
-      const pieces = [Buffer.alloc(0)];
+      const pieces /*:: Buffer[]*/ = [];
       let length = 0;
       const wrapped = new WrappedSource(body);
       const { push, end } = wrapped;
