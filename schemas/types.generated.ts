@@ -19,6 +19,10 @@ export type Bytes = number | string;
  */
 export type Duration = number | string;
 /**
+ * Plugins in order, or changes of the chain that would be there.
+ */
+export type ChainList = ChainItem[] | ChainChanges;
+/**
  * A plugin by name, or with options.
  */
 export type ChainItem =
@@ -36,14 +40,40 @@ export type ChainItem =
        * Options, validated against the plugin's own schema.
        */
       options?: {
+        /**
+         * A secret of the plugin.
+         */
+        secret?: Secret;
         [k: string]: unknown;
       };
+      /**
+       * When your own plugin has a fault. fail: the request fails with 500. skip: the request goes on as if the plugin had done nothing, which the log and the metrics count; only for a plugin with `pure: true` or one whose `reads` only observe. An error that a plugin throws to refuse a request is no fault.
+       */
+      on_error?: 'fail' | 'skip';
       /**
        * In `chains` of server.yaml: the `plugins` of a config or a target cannot drop this entry. A list that does not name it runs it before the next plugin of the chain that it has, at the latest before `route` or `send`.
        */
       always?: boolean;
     };
-export type ChainList = ChainItem[];
+/**
+ * A module by its path or package name, or with its hash.
+ */
+export type PluginModule =
+  | string
+  | {
+      /**
+       * A path relative to this file, or a package name.
+       */
+      module: string;
+      /**
+       * The hash of the file and of all files that it imports by a path, as `gatehouse plugin hash` prints it. Settings with another hash are refused. Default: the files are not checked.
+       */
+      integrity?: string;
+      /**
+       * The name of its plugin in these settings, for a module with one plugin. Default: the plugin's own.
+       */
+      name?: string;
+    };
 /**
  * Guards, in order: checks of the texts of requests and replies, for every API. Default: none.
  *
@@ -301,7 +331,7 @@ export interface ServerFile {
   /**
    * Modules with your own plugins: a path relative to this file, or a package name. Each module default-exports one plugin made with definePlugin, or an array of them.
    */
-  plugins?: string[];
+  plugins?: PluginModule[];
   cache?: CacheStore;
   reload?: Reload;
   egress?: Egress;
@@ -311,6 +341,10 @@ export interface ServerFile {
   state?: State;
   files?: Files;
   guards?: Guards;
+  /**
+   * Replies tell decisions of guards as Portkey does: the status 446 for a refusal, 246 where a guard that observes found something, and `hook_results` in bodies of JSON.
+   */
+  portkey_statuses?: boolean;
   responses?: ResponsesSettings;
   websockets?: WebSockets;
 }
@@ -410,12 +444,76 @@ export interface Timeouts {
   total?: Duration;
 }
 /**
- * The plugins that a request passes, in order. Omit a chain to keep its default.
+ * The plugins that a request passes, in order, or changes of the default chain. Omit a chain to keep its default.
  */
 export interface Chains {
   entry?: ChainList;
   request?: ChainList;
   attempt?: ChainList;
+}
+/**
+ * Changes of a chain, which keep the rest of it: `remove` first, then `add`, then `options`.
+ */
+export interface ChainChanges {
+  /**
+   * Plugins that the chain gets, each with its place.
+   */
+  add?: AddedItem[];
+  /**
+   * Names of entries that the chain loses. An entry with `always: true` cannot be removed.
+   */
+  remove?: string[];
+  /**
+   * Options of entries by their names. An option that is not named here stays as it is.
+   */
+  options?: {
+    [k: string]: {
+      /**
+       * A secret of the plugin.
+       */
+      secret?: Secret;
+      [k: string]: unknown;
+    };
+  };
+}
+/**
+ * A plugin and its place: before or after another entry of the chain.
+ */
+export interface AddedItem {
+  /**
+   * Name of the plugin.
+   */
+  plugin: string;
+  /**
+   * Name of the entry that it runs before. Entries with `always: true` directly in front of that one run after it.
+   */
+  before?: string;
+  /**
+   * Name of the entry that it runs after.
+   */
+  after?: string;
+  /**
+   * Name of this instance in logs and metrics. Default: the plugin's name.
+   */
+  name?: string;
+  /**
+   * Options, validated against the plugin's own schema.
+   */
+  options?: {
+    /**
+     * A secret of the plugin.
+     */
+    secret?: Secret;
+    [k: string]: unknown;
+  };
+  /**
+   * When your own plugin has a fault. fail: the request fails with 500. skip: the request goes on as if the plugin had done nothing, which the log and the metrics count; only for a plugin with `pure: true` or one whose `reads` only observe. An error that a plugin throws to refuse a request is no fault.
+   */
+  on_error?: 'fail' | 'skip';
+  /**
+   * In `chains` of server.yaml: the `plugins` of a config or a target cannot drop this entry. A list that does not name it runs it before the next plugin of the chain that it has, at the latest before `route` or `send`.
+   */
+  always?: boolean;
 }
 /**
  * Memory of the reply cache, in each process. Gateway configs with `cache` use it.
@@ -972,7 +1070,7 @@ export interface Guard {
   };
 }
 /**
- * Narrows the guard. Each key narrows it further. Default: all texts of all requests, but no thinking of a request.
+ * Narrows the guard. Each key narrows it further. Default: all texts of all requests; with `action: mask` no thinking of a request.
  */
 export interface GuardOnly {
   /**

@@ -24,7 +24,12 @@ const RARE: Readonly<Record<string, string>> = {
   'src/core/settings/query/patterns.ts: WeakMap<object, number>': 'a condition has a `$regex`',
   'src/addons/responses/websockets/open-sockets.ts: WeakMap<ServerResponse, string | undefined>':
     'a client opens a WebSocket',
+  'src/addons/auth-call/joined-calls.ts: Map<string, Promise<T>>': 'a service is asked for the caller; at most 100',
+  'src/core/http/gateway/koa-reply.ts: WeakSet<Reply>': 'an external plugin replied by `ctx.body`',
+  'src/addons/guards/plugins/words.ts: WeakMap<Exchange, Set<string>>': 'explain runs a guard of replies',
   'src/addons/guards/run/webhook-hooks.ts: WeakMap<object, TextsOfReply>': 'a webhook reads the reply',
+  'src/core/compose/entry-gate.ts: WeakMap<Exchange, readonly string[]>':
+    'several plugins identify callers, and the first did not know this one',
   'src/core/compose/server-timing.ts: WeakMap<Exchange, Times>': 'the gateway config asks for Server-Timing',
   'src/core/catalog/fields/check-fields.ts: WeakMap<object, FieldRules[]>':
     'the key or the catalog entry has field rules',

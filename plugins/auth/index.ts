@@ -1,4 +1,5 @@
 import {
+  bearer,
   definePlugin,
   googleKeys,
   holdsKeyShape,
@@ -10,7 +11,7 @@ import {
   type GatewayContext,
   type KeyRing,
 } from '../../src/core/kernel/index.ts';
-import { GatewayError, Secret } from '../../src/plugin/index.ts';
+import { GatewayError, NotMine, Secret } from '../../src/plugin/index.ts';
 
 /** Finds the caller by the gateway key, in any of the headers that SDKs use for it, or by the certificate of its connection. */
 export default definePlugin({
@@ -83,10 +84,10 @@ function findCaller(keys: KeyRing, ctx: GatewayContext, { authorization, certifi
   const caller = certificate && keys.certificates?.find(certificate, request.remoteAddress);
   if (caller) return { caller };
   throw presented
-    ? new GatewayError('invalid_api_key', 'The gateway key is not valid.')
-    : new GatewayError(
-        'missing_api_key',
+    ? new NotMine('The gateway key is not valid.')
+    : new NotMine(
         `No gateway key: send it in ${request.headerName('api-key')}, Authorization: Bearer, x-api-key or x-goog-api-key.${portkeyHint(request)}`,
+        'missing_api_key',
       );
 }
 
@@ -128,12 +129,6 @@ function mayForward(keys: KeyRing, { request }: Exchange, credential: string): b
     );
   // A credential of one word has been looked up above.
   return !words.some((word) => word !== credential && keys.find(word, request.remoteAddress));
-}
-
-/** The token of an Authorization header, with or without `Bearer`, in any case (RFC 9110, section 11.4). */
-function bearer(header: string | undefined): string | undefined {
-  const token = header?.trim().replace(/^bearer(?:\s+|$)/i, '');
-  return token === '' ? undefined : token;
 }
 
 /** The most words looked up in a credential. Those of Digest (RFC 7616) and OAuth 1.0 (RFC 5849) have about 20. */

@@ -54,7 +54,7 @@ const formOf = ({ id, query }: Operation): string => (query ? `${id}?${query.nam
 
 /** All parts except the body. The digest covers the values in this order. */
 function partsOf({ exchange, attempt, resolved, settings, namespace, spoken }: CacheQuestion) {
-  const { operation, upstreamToken, request, strict, strictParams } = exchange;
+  const { operation, upstreamToken, strict, strictParams } = exchange;
   const { target } = attempt;
   const { slug, provider, origin, path, model, format, headers } = resolved;
   return {
@@ -66,11 +66,18 @@ function partsOf({ exchange, attempt, resolved, settings, namespace, spoken }: C
     target: [slug, provider, origin, path, model, format, headers],
     strict: strict ?? target.strict ?? true,
     strictParams,
-    forwarded: target.forwardHeaders.map((name) => [name, request.headers[name]]),
+    forwarded: forwardedOf(target, exchange),
     spoken,
     // Plugins between this one and the upstream decide the reply, too. The server's chain is the same for all.
     ...(target.chain && { plugins: target.chain.id }),
   };
+}
+
+/** The client's headers that reach the upstream, also under another name. */
+function forwardedOf({ forwardHeaders }: Attempt['target'], { request, mappedHeaders }: Exchange) {
+  const same = forwardHeaders.map((name) => [name, request.headers[name]] as const);
+  if (!mappedHeaders) return same;
+  return [...same, ...Object.entries(mappedHeaders).map(([name, { value }]) => [name, value] as const)];
 }
 
 /** For `gatehouse explain`, without secrets. Bodies that the cache takes as equal have one digest. */

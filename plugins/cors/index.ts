@@ -78,7 +78,7 @@ export default definePlugin({
       },
     },
   },
-  explain({ exchange: { request, reply } }, { origins = [] }) {
+  explain({ exchange: { request, reply } }, { origins }) {
     const { origin } = request.headers;
     if (origin === undefined) return undefined;
     if (!origins.includes(origin))
@@ -87,7 +87,7 @@ export default definePlugin({
     return { does: isAnswered ? `answers the preflight of ${origin}` : `lets pages of ${origin} read the reply` };
   },
   create({ options }) {
-    const { origins = [], credentials = false } = options;
+    const { origins, credentials } = options;
     const allowed = new Set(origins);
     const preflight = preflightHeaders(options);
     const exposed = exposedNames(options.expose ?? []);

@@ -48,12 +48,16 @@ export default definePlugin({
     return { does, details: { keys, labels: Object.keys(labels), ...ofKey } };
   },
   create({ options }) {
-    const { max_keys: maxKeys = 16, max_length: maxLength = 128 } = options;
+    const { max_keys: maxKeys, max_length: maxLength } = options;
     return {
       step({ exchange }) {
         const header = exchange.request.header('metadata');
         if (header !== undefined)
-          exchange.metadata = readMetadata(header, { maxKeys, maxLength, request: exchange.request });
+          // A key that another plugin has set is the operator's rule.
+          exchange.metadata = Object.assign(
+            readMetadata(header, { maxKeys, maxLength, request: exchange.request }),
+            exchange.metadata,
+          );
         const { caller } = exchange;
         const bound = caller?.metadata;
         if (caller && bound) bind(exchange, caller, bound);

@@ -2,6 +2,7 @@ import type { AddOn } from '../core/commands/add-on.ts';
 import { admin } from './admin/index.ts';
 import { agentConfig } from './agent-config/index.ts';
 import { alerts } from './alerts/index.ts';
+import { authCall } from './auth-call/index.ts';
 import { budgets } from './budgets/index.ts';
 import { configTests } from './config-tests/index.ts';
 import { consoleOfOperators } from './console/index.ts';
@@ -11,6 +12,7 @@ import { files } from './files/index.ts';
 import { guards } from './guards/index.ts';
 import { importer } from './import/index.ts';
 import { otlp } from './otlp/index.ts';
+import { pluginTools } from './plugin-tools/index.ts';
 import { postgres } from './postgres/index.ts';
 import { prompts } from './prompts/index.ts';
 import { responses } from './responses/index.ts';
@@ -25,6 +27,7 @@ export const addOns: readonly AddOn[] = [
   guards,
   responses,
   files,
+  authCall,
   budgets,
   postgres,
   admin,
@@ -38,6 +41,7 @@ export const addOns: readonly AddOn[] = [
   importer,
   doctor,
   agentConfig,
+  pluginTools,
   valkey,
   simulator,
 ];

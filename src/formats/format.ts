@@ -188,7 +188,7 @@ export interface SentEvents {
 }
 
 /** The request headers of an API that belong to its bodies. */
-interface RequestHeaders {
+export interface RequestHeaders {
   /** Name of the header with the API version that a body was written for. */
   readonly version: string;
   readonly features: ModelFeatures;

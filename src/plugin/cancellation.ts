@@ -24,10 +24,7 @@ export class Cancellation {
     return this.#reason;
   }
 
-  /**
-   * Calls `listener` on cancellation, immediately if it has already happened. Returns a function that removes the
-   * listener.
-   */
+  /** Calls `listener` on cancellation, immediately if it has already happened. Returns a function that removes the listener. */
   onCancel(listener: (reason: GatewayError) => void): () => void {
     this.listen(listener);
     return () => this.unlisten(listener);

@@ -6,6 +6,7 @@ import type { AttemptContext, GatewayContext } from './exchange.ts';
 import type { PluginHooks, PluginReads } from './hooks.ts';
 import type { OptionsOf } from './options-type.ts';
 import type { Operation } from './request.ts';
+import type { HostServices, OwnError } from './services.ts';
 
 /** The chains, from the outermost in. */
 export type PluginLevel = 'entry' | 'request' | 'attempt';
@@ -16,6 +17,7 @@ export type PluginLevel = 'entry' | 'request' | 'attempt';
  */
 export interface PluginTypes {
   readonly capabilities: Capabilities;
+  readonly services: object;
   readonly entry: { readonly context: GatewayContext; readonly subject: Operation | undefined };
   readonly request: { readonly context: GatewayContext; readonly subject: GatewayConfig };
   readonly attempt: { readonly context: AttemptContext; readonly subject: Target };
@@ -32,13 +34,25 @@ export interface Step<C = GatewayContext> {
   step(ctx: C): Promise<void> | undefined;
 }
 
-/** The host of a plugin: the clock, random numbers, a logger and the capabilities that the plugin names in `needs`. */
-export type Host<N extends keyof C = never, C extends object = Capabilities> = Pick<C, N> & {
+interface AuthorTypes extends PluginTypes {
+  readonly services: HostServices;
+}
+
+/** The host of a plugin: the clock, random numbers, a logger, the services, and the capabilities that the plugin names in `needs`. */
+export type Host<N extends keyof Capabilities = never> = HostTools<N> & HostServices;
+
+/** The host without its services, which most built-in plugins do without. */
+export type HostTools<N extends keyof C = never, C extends object = Capabilities> = Pick<C, N> & {
   readonly clock: Clock;
   /** A random number, 0 ≤ x < 1; injected so that tests control jitter. */
   readonly random: () => number;
-  /** A child logger that carries the plugin's instance name. */
+  /** A child logger that carries the plugin's instance name, and the id of the request that it works for. */
   readonly log: Logger;
+  /**
+   * dry: `gatehouse validate`, `test` and `explain`, which make plugins as serving does. A plugin then opens nothing outside of the
+   * process: no connection, no file, no timer.
+   */
+  readonly mode: 'serve' | 'dry';
   /** Registers a task for the release of the snapshot that holds this plugin: stop timers, close resources. */
   onClose(task: () => void | Promise<void>): void;
 };
@@ -55,13 +69,13 @@ export interface PluginDefinition<
   L extends PluginLevel,
   S extends object,
   N extends keyof W['capabilities'],
-  W extends PluginTypes = PluginTypes,
+  W extends PluginTypes = AuthorTypes,
 > {
   readonly name: string;
   /** The chain that the plugin belongs to. */
   readonly level: L;
-  /** JSON Schema of the options, which must refuse unknown keys. TypeScript infers the type of `options` from it. */
-  readonly options: S;
+  /** JSON Schema of the options, which must refuse unknown keys. TypeScript infers the type of `options` from it. Default: none. */
+  readonly options?: S;
   readonly needs?: readonly N[];
   /** Names provided by plugins that must come earlier in the chain. */
   readonly requires?: readonly string[];
@@ -70,8 +84,8 @@ export interface PluginDefinition<
   readonly repeats?: boolean;
   /**
    * True if the plugin would do nothing for every request of this operation (entry chain), gateway config (request chain)
-   * or target (attempt chain). The chain's plan for it then leaves the plugin out. Only built-in plugins have it; it is
-   * called once for each subject.
+   * or target (attempt chain). The chain's plan for it then leaves the plugin out. It is called once for each subject, and must
+   * depend on nothing else. A plugin whose test throws stays in the plan.
    */
   idleFor?(subject: W[L]['subject'], options: OptionsOf<S>): boolean;
   /**
@@ -80,6 +94,10 @@ export interface PluginDefinition<
    * reports it as skipped.
    */
   readonly pure?: boolean;
+  /** Errors of its own, by code, for `host.error`: `{ tenant_blocked: { status: 403, type: 'permission_error' } }`. */
+  readonly errors?: Readonly<Record<string, OwnError>>;
+  /** The version of the plugin API that it is written for. The gateway refuses one that it does not have. Default: 1. */
+  readonly minApi?: number;
   /** Texts and events that the hooks of the plugin read. With it, `create` returns hooks. Levels `request` and `attempt` only. */
   readonly reads?: PluginReads;
   /**
@@ -89,7 +107,7 @@ export interface PluginDefinition<
   explain?(ctx: W[L]['context'], options: OptionsOf<S>): PluginWords | undefined;
   create(setup: {
     options: OptionsOf<S>;
-    host: Host<N, W['capabilities']>;
+    host: HostTools<N, W['capabilities']> & W['services'];
   }): Made<W[L]['context']> | Promise<Made<W[L]['context']>>;
 }
 
@@ -98,20 +116,27 @@ export type CreatedPlugin<C = GatewayContext> = Middleware<C> | Step<C>;
 /** The same with the hooks of a plugin that declares `reads`. */
 export type Made<C = GatewayContext> = CreatedPlugin<C> | PluginHooks<C>;
 
+/** The version of the plugin API. It grows when names are added that a plugin may rely on. */
+export const PLUGIN_API = 1;
+
+type Definition = PluginDefinition<PluginLevel, object, never>;
+
+const NO_OPTIONS = { type: 'object', additionalProperties: false, properties: {} } as const;
+const DEFAULTS = { options: NO_OPTIONS, needs: [], requires: [], provides: [], repeats: false, pure: false, minApi: 1 };
+const OTHERS = ['name', 'level', 'errors', 'reads', 'explain', 'idleFor', 'create'] as const;
+
+/** A field that this gateway does not know may be a guarantee that it would not keep. */
+const FIELDS: ReadonlySet<string> = new Set([...Object.keys(DEFAULTS), ...OTHERS]);
+
 /** A plugin as `definePlugin` returns it. */
-export interface Plugin {
-  readonly name: string;
-  readonly level: PluginLevel;
-  readonly options: object;
+export interface Plugin
+  extends
+    Pick<Definition, 'name' | 'level' | 'reads' | 'errors'>,
+    Readonly<Required<Pick<Definition, 'options' | 'requires' | 'provides' | 'repeats' | 'pure' | 'minApi'>>> {
   readonly needs: readonly string[];
-  readonly requires: readonly string[];
-  readonly provides: readonly string[];
-  readonly repeats: boolean;
-  readonly pure: boolean;
-  readonly reads?: PluginReads;
   explain?(ctx: GatewayContext, options: unknown): PluginWords | undefined;
   idleFor?(subject: unknown, options: unknown): boolean;
-  create(setup: { options: unknown; host: Host }): Made | Promise<Made>;
+  create(setup: { options: unknown; host: HostTools }): Made | Promise<Made>;
 }
 
 /**
@@ -134,22 +159,17 @@ export interface Plugin {
  *   },
  * });
  */
-export function definePlugin<L extends PluginLevel, const S extends object, const N extends keyof Capabilities = never>(
-  definition: PluginDefinition<L, S, N>,
-): Plugin {
-  return {
-    name: definition.name,
-    level: definition.level,
-    options: definition.options,
-    needs: definition.needs ?? [],
-    requires: definition.requires ?? [],
-    provides: definition.provides ?? [],
-    repeats: definition.repeats ?? false,
-    pure: definition.pure ?? false,
-    // The chain builder validates the options and grants the capabilities of `needs` before it calls these.
-    ...(definition.reads && { reads: definition.reads }),
-    ...(definition.explain && { explain: definition.explain }),
-    ...(definition.idleFor && { idleFor: definition.idleFor }),
-    create: definition.create,
-  };
+export function definePlugin<
+  L extends PluginLevel,
+  const S extends object = typeof NO_OPTIONS,
+  const N extends keyof Capabilities = never,
+>(definition: PluginDefinition<L, S, N>): Plugin {
+  const unknown = Object.keys(definition).find((key) => !FIELDS.has(key));
+  if (unknown !== undefined)
+    throw new TypeError(
+      `plugin "${definition.name}": version ${PLUGIN_API} of the plugin API has no "${unknown}"; is it written for a newer gateway?`,
+    );
+  const given = Object.entries(definition).filter(([, value]) => value !== undefined);
+  // The functions take any options and host: the chain builder validates the options and grants what `needs` names before it calls them.
+  return { ...DEFAULTS, ...Object.fromEntries(given) } as unknown as Plugin;
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { changesOf, applyEdit } from './edits.ts';
+import { applyEdit } from '../formats/json/edits.ts';
+import { changesOf } from './edits.ts';
 import type { Edit } from './request.ts';
 import { RequestBody } from '../core/kernel/body/request-body.ts';
 import { runs } from '../../test/support/effort.ts';

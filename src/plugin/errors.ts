@@ -27,6 +27,10 @@ export interface ErrorDetails {
   readonly plugin?: string | undefined;
   /** The upstream's own code, spelled like OpenAI's. The client gets it; metrics and logs keep the table's. */
   readonly upstreamCode?: string;
+  /** The code of an error of a plugin's own, which the client gets; it has the code `plugin_refused`. */
+  readonly ownCode?: string | undefined;
+  /** The type of such an error. */
+  readonly type?: ErrorType;
   /** For the record and the access line. */
   readonly upstreamReport?: UpstreamReport;
   /** Details of the upstream's error in Google's form, for clients of Google's API. */
@@ -91,6 +95,7 @@ export class GatewayError extends StacklessError {
   readonly provider: string | undefined;
   readonly upstreamKind: string | undefined;
   readonly upstreamCode: string | undefined;
+  readonly ownCode: string | undefined;
   readonly upstreamReport: UpstreamReport | undefined;
   readonly upstreamDetails: readonly JsonObject[] | undefined;
   readonly inStream: boolean;
@@ -106,7 +111,7 @@ export class GatewayError extends StacklessError {
     const kind: ErrorKind = ERRORS[code];
     this.code = code;
     this.status = details.status ?? kind.seenAs ?? kind.status;
-    this.type = kind.type;
+    this.type = details.type ?? kind.type;
     this.retryable = kind.retryable;
     this.param = details.param ?? null;
     this.retryAfterMs = details.retryAfterMs;
@@ -115,6 +120,7 @@ export class GatewayError extends StacklessError {
     this.provider = details.provider;
     this.upstreamKind = details.upstreamKind;
     this.upstreamCode = details.upstreamCode;
+    this.ownCode = details.ownCode;
     this.upstreamReport = details.upstreamReport;
     this.upstreamDetails = details.upstreamDetails;
     this.inStream = details.inStream ?? false;
@@ -135,6 +141,19 @@ export class GatewayError extends StacklessError {
   get final(): boolean {
     const { final }: ErrorKind = ERRORS[this.code];
     return final ?? false;
+  }
+}
+
+/**
+ * Thrown by a plugin that provides `caller` for a request whose credential is of another method. The next plugin of the chain
+ * that provides `caller` tries; where none is left, the client gets a 401 with the messages of all.
+ */
+export class NotMine extends GatewayError {
+  override readonly name = 'NotMine';
+
+  /** @param code `missing_api_key` where there is no credential at all */
+  constructor(message: string, code: 'missing_api_key' | 'invalid_api_key' = 'invalid_api_key') {
+    super(code, message);
   }
 }
 

@@ -1,5 +1,4 @@
-import type { Usage } from '../formats/events.ts';
-import type { GenerationEvent } from '../formats/events.ts';
+import type { GenerationEvent, Usage } from '../formats/events.ts';
 import type { TextChannel, TextKind, TextTransform } from '../formats/texts/channels.ts';
 import type { RequestTextKind, TextRole } from '../formats/texts/request-texts.ts';
 import type { ReplyEnd } from './reply.ts';

@@ -14,7 +14,7 @@ export {
 } from './define.ts';
 export { changesOf } from './edits.ts';
 export { ERRORS, type ErrorCode } from './error-codes.ts';
-export { GatewayError, UpstreamError } from './errors.ts';
+export { GatewayError, NotMine, UpstreamError } from './errors.ts';
 export type {
   Attempt,
   AttemptContext,
@@ -40,7 +40,20 @@ export type {
   RequestView,
   Unseen,
 } from './hooks.ts';
-export { replacing, type ReplacingOptions } from './replacing.ts';
+export { replacing, type ReplacingOptions } from '../formats/texts/replacing.ts';
 export type { TextChannel, TextKind, TextResult, TextTransform } from '../formats/texts/channels.ts';
+export type {
+  PluginCacheOptions,
+  CallerMaker,
+  FetchOptions,
+  FetchReply,
+  HostServices,
+  MetricOptions,
+  NewCaller,
+  OwnError,
+  PluginCache,
+  PluginCounters,
+  PluginMetrics,
+} from './services.ts';
 export { Secret } from './secret.ts';
 export { WrappedSource } from './wrapped-source.ts';

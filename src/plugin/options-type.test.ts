@@ -25,6 +25,14 @@ describe('the type of a schema', () => {
     expectTypeOf(typeOf({ type: 'object', properties: {} })).toEqualTypeOf<{}>();
   });
 
+  it('has each property with a default', () => {
+    const schema = {
+      type: 'object',
+      properties: { max: { type: 'number', default: 3 }, min: { type: 'number' } },
+    } as const;
+    expectTypeOf(typeOf(schema)).toEqualTypeOf<{ max: number; min?: number }>();
+  });
+
   it('follows lists, maps and alternatives inward', () => {
     const pair = { type: 'object', required: ['in'], properties: { in: { type: 'number' } } } as const;
     expectTypeOf(typeOf({ type: 'array', items: { enum: ['x', 'y'] } })).toEqualTypeOf<('x' | 'y')[]>();

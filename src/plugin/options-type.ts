@@ -1,6 +1,6 @@
 /**
  * The type of the values that a JSON Schema allows: the schema is a literal, and its type has what it says. `const`, `enum`, `anyOf`,
- * `oneOf`, `type`, `properties`, `required`, `additionalProperties` and `items` are read; a schema without any of them gives `unknown`.
+ * `oneOf`, `type`, `properties`, `required`, `default`, `additionalProperties` and `items` are read; a schema without any of them gives `unknown`.
  */
 export type OptionsOf<S> = S extends { readonly const: infer Value }
   ? Value
@@ -29,14 +29,21 @@ type OfType<Name, S> = Name extends 'string'
 
 type ObjectOf<S> = S extends { readonly properties: infer Properties }
   ? Flat<
-      { -readonly [Key in keyof Properties & RequiredOf<S>]: OptionsOf<Properties[Key]> } & {
-        -readonly [Key in Exclude<keyof Properties, RequiredOf<S>>]?: OptionsOf<Properties[Key]>;
+      { -readonly [Key in keyof Properties & GivenOf<S, Properties>]: OptionsOf<Properties[Key]> } & {
+        -readonly [Key in Exclude<keyof Properties, GivenOf<S, Properties>>]?: OptionsOf<Properties[Key]>;
       }
     >
   : Record<
       string,
       S extends { readonly additionalProperties: infer Value extends object } ? OptionsOf<Value> : unknown
     >;
+
+/** The keys that are always there: they are required, or have a default. */
+type GivenOf<S, Properties> =
+  | RequiredOf<S>
+  | {
+      [Key in keyof Properties]: Properties[Key] extends { readonly default: unknown } ? Key : never;
+    }[keyof Properties];
 
 type RequiredOf<S> = S extends { readonly required: readonly (infer Key)[] } ? Key : never;
 

@@ -11,6 +11,8 @@ it('A plain chat of 1 KB makes at most 900 calls, 300 of them after its reply ha
   const { calls, callsOfRecord, headerReads, headerPasses } = totalsOf(figures);
   console.log(totalsOf(figures));
   expect(figures.functions.length).toBeGreaterThan(300);
+  // The settings have no guards.
+  expect(figures.functions.filter(({ file }) => file.startsWith('src/addons/guards/'))).toEqual([]);
   expect(calls).toBeLessThanOrEqual(900);
   expect(callsOfRecord).toBeLessThanOrEqual(300);
   expect(headerReads).toBeLessThanOrEqual(6);

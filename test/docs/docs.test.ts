@@ -70,6 +70,8 @@ describe('a curl line', () => {
       'docs/operate/admin-api.md',
       'docs/operate/explain.md',
       'docs/operate/records.md',
+      // test/package/plugin-authors.test.ts runs its lines.
+      'docs/plugins/README.md',
       'docs/start/README.md',
     ]);
   });
@@ -152,6 +154,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'docs/operate/prices.md': 'test/docs/docs.test.ts',
   'docs/operate/records.md': 'test/docs/docs.test.ts',
   'docs/operate/state.md': 'test/state/state-commands.test.ts',
+  'docs/plugins/README.md': 'test/package/plugin-authors.test.ts',
   'docs/start/README.md': 'test/docs/docs.test.ts',
 };
 

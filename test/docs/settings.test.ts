@@ -16,8 +16,14 @@ interface Block {
 }
 
 const EXAMPLE = 'docs/route/README.md';
-/** Tests of their own load these: they need certificates or a module, show several forms of one entry, or go on from the sample settings. */
-const OWN = ['docs/operate/network.md', 'docs/plugins/api.md', 'docs/providers/vertex-ai.md', 'docs/start/README.md'];
+/** Tests of their own load these: they need certificates, a module or a package, show several forms of one entry, or go on from the sample settings. */
+const OWN = [
+  'docs/operate/network.md',
+  'docs/plugins/README.md',
+  'docs/plugins/api.md',
+  'docs/providers/vertex-ai.md',
+  'docs/start/README.md',
+];
 
 /** Files of other programs in YAML. */
 const FOREIGN = /^# (?:envoy|ingress)\.yaml/;

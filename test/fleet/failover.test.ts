@@ -88,6 +88,7 @@ function load(gateways: readonly FleetGateway[], key: string) {
 
 describe.skipIf(missing !== undefined)(
   `two gateways whose PostgreSQL fails over${missing === undefined ? '' : ` (${missing})`}`,
+  { timeout: 600_000 },
   () => {
     it('to a standby that has each commit serve each request, keep to the budget, and lose no row', async () => {
       const { gateways, failOver } = await start(['synchronous_standby_names=*']);
@@ -130,7 +131,7 @@ describe.skipIf(missing !== undefined)(
       const key = secretOf('h');
       await write(b, putKey('after', key));
       await until(async () => (await a.ask(key)) === 200, 'a key that is made after the failover is valid on A');
-      expect(await a.store().audit.verify()).toMatchObject({ intact: true });
+      expect(await a.store(({ audit }) => audit.verify())).toMatchObject({ intact: true });
     });
 
     it('to one that lacks the last commits serve each request, lose no row, and admit no key that was revoked by these', async () => {
@@ -160,7 +161,8 @@ describe.skipIf(missing !== undefined)(
         'both have noticed',
       );
       const countsOf = async (): Promise<unknown> => {
-        const sums = await b.store().ledger.rollups({ from: 0, to: Date.now() + 86_400_000, by: ['key'], step: 'all' });
+        const query = { from: 0, to: Date.now() + 86_400_000, by: ['key'], step: 'all' } as const;
+        const sums = await b.store(({ ledger }) => ledger.rollups(query));
         return Object.fromEntries(sums.map(({ names, requests }) => [names.key, requests]));
       };
       const rowsOf = async (name: string) => (await b.rows()).filter(({ key }) => key === name).map(({ req }) => req);

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ANN, KEYS } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
+import { StateFailure } from '../../src/core/ports/failures.ts';
 import type { LedgerRow } from '../../src/core/ports/ledger.ts';
 import type { EntityChange, EntityDoc } from '../../src/core/ports/entities.ts';
 import type { StateStore } from '../../src/core/ports/store.ts';
@@ -18,8 +20,8 @@ export interface FleetGateway {
   /** The replica's own folder. */
   readonly dir: string;
   readonly logs: () => string;
-  /** Throws while the store does not answer. */
-  store(): StateStore;
+  /** Calls the store until it answers: on a busy machine a connection may take longer than the second that a gateway waits. */
+  store<Answer>(call: (store: StateStore) => Promise<Answer>): Promise<Answer>;
   /** The status of one request. */
   ask(key?: string): Promise<number>;
   rows(): Promise<LedgerRow[]>;
@@ -29,6 +31,8 @@ export interface FleetGateway {
 /** What a request costs: 100 tokens of the prompt and 100 of the answer, at 1 and 10 USD for a million. */
 export const COST = 1_100_000;
 const OUTPUT = 100;
+const MOST_TRIES = 20;
+const PAUSE_MS = 250;
 
 /** An upstream whose replies cost `COST`. */
 export const startFleetUpstream = (): Promise<ScriptedUpstream> =>
@@ -101,16 +105,21 @@ export async function startFleetGateway({
     logTo: { write: (line) => void lines.push(line) },
     ...(clock && { clock }),
   });
-  const storeOf = (): StateStore => {
-    const found = gateway.state?.store;
-    if (!found) throw new Error('the store does not answer');
-    return found;
+  const calling: FleetGateway['store'] = async (call) => {
+    for (let tries = 1; ; tries += 1)
+      try {
+        await until(() => gateway.state?.store !== undefined, 'the store answers');
+        return await call(gateway.state!.store!);
+      } catch (error) {
+        if (tries === MOST_TRIES || !(error instanceof StateFailure) || error.code !== 'unavailable') throw error;
+        await sleep(PAUSE_MS);
+      }
   };
   return {
     gateway,
     dir: own,
     logs: () => lines.join(''),
-    store: storeOf,
+    store: calling,
     async ask(key = KEY) {
       const reply = await fetch(`${gateway.data.url}/v1/chat/completions`, {
         method: 'POST',
@@ -120,11 +129,12 @@ export async function startFleetGateway({
       await reply.arrayBuffer();
       return reply.status;
     },
-    async rows() {
-      const rows: LedgerRow[] = [];
-      for await (const piece of storeOf().ledger.rows({ from: 0, to: Date.now() + 86_400_000 })) rows.push(...piece);
-      return rows;
-    },
+    rows: () =>
+      calling(async ({ ledger }) => {
+        const rows: LedgerRow[] = [];
+        for await (const piece of ledger.rows({ from: 0, to: Date.now() + 86_400_000 })) rows.push(...piece);
+        return rows;
+      }),
     async close() {
       await gateway.close();
       rmSync(configs, { recursive: true });
@@ -144,4 +154,4 @@ export const putKey = (id: string, key: string, doc: EntityDoc = {}): EntityChan
 });
 
 export const write = ({ store }: FleetGateway, ...changes: EntityChange[]): Promise<number> =>
-  store().entities.write(changes, ANN);
+  store(({ entities }) => entities.write(changes, ANN));

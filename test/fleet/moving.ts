@@ -49,11 +49,11 @@ export interface Moving {
   end(): void;
 }
 
-/** @param store keys of `state.store` @param folder that of another move */
-export function startMoving(url: string, store: object, folder?: string): Moving {
+/** @param store keys of `state.store` @param folder that of another move @param batches of rows on each day */
+export function startMoving(url: string, store: object, folder?: string, batches = 1): Moving {
   const top = mkdtempSync(join(tmpdir(), 'gatehouse-move-'));
   const own = folder ?? join(top, 'state');
-  if (folder === undefined) fill(own);
+  if (folder === undefined) fill(own, batches);
   const env = { ...(process.env as Record<string, string>), DATABASE_URL: url, ENCRYPTION_KEYS: KEYS };
   const settings = (entry: object): string =>
     writeSettings({
@@ -108,7 +108,7 @@ export const openFolder = (folder: string): Engine =>
   new Engine({ folder, owner: { pid: process.pid, boot: BOOT.id, host: 'h' }, keys: KEYS, now: FIRST });
 
 /** Objects with secrets, a live lease, and a ledger whose first day was dropped. */
-function fill(folder: string): void {
+function fill(folder: string, batches: number): void {
   const store = openFolder(folder);
   const { calls } = store;
   const doc = { name: 'Search' };
@@ -118,12 +118,12 @@ function fill(folder: string): void {
   calls.write(FIRST, [{ op: 'delete', kind: 'teams', id: 'gone' }], ANN);
   calls.addAudit(FIRST, { action: 'login', kind: 'tokens', id: 'a\0\ud800b' }, ANN);
   calls.take(FIRST, [{ path: [{ node: 'team/search', period: 0 }], caps: [9e9], need: 5, want: 7 }], BOOT, 1);
-  for (let day = 0; day < DAYS; day += 1)
+  for (let batch = 0; batch < DAYS * batches; batch += 1)
     calls.append(
       FIRST,
       Array.from({ length: ROWS }, (_, index) =>
-        rowOf(day * ROWS + index, {
-          at: FIRST + day * DAY,
+        rowOf(batch * ROWS + index, {
+          at: FIRST + Math.floor(batch / batches) * DAY,
           nano: NANO,
           // Callers choose the names of models, and PostgreSQL has no U+0000 in a text.
           model: index === 0 ? 'a\0b' : `m${index % 7}`,

@@ -1,5 +1,6 @@
 /** Makes the gateway of its process that of the next release: this build with one more step of the tables, and one more column. */
-import { STEPS, type TableStep } from '../../src/addons/postgres/tables/migrations.ts';
+import { STEPS } from '../../src/addons/postgres/tables/migrations.ts';
+import type { TableStep } from '../../src/core/ports/table-steps.ts';
 
 (STEPS as TableStep[]).push({
   number: STEPS.length + 1,

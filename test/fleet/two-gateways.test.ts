@@ -62,6 +62,9 @@ async function startTwo(store: object = {}): Promise<[FleetGateway, FleetGateway
   return [a, b];
 }
 
+const sumsOf = ({ store }: FleetGateway) =>
+  store(({ ledger }) => ledger.rollups({ from: 0, to: Date.now() + 86_400_000, by: [], step: 'all' }));
+
 const median = (durations: readonly number[]): number =>
   durations.toSorted((one, other) => one - other)[durations.length >> 1]!;
 
@@ -80,6 +83,7 @@ async function askFor(ms: number, gateways: readonly FleetGateway[]) {
 
 describe.skipIf(missing !== undefined)(
   `two gateways on one PostgreSQL${missing === undefined ? '' : ` (${missing})`}`,
+  { timeout: 600_000 },
   () => {
     it.each([
       ['by notifications', {}],
@@ -127,11 +131,11 @@ describe.skipIf(missing !== undefined)(
       const [rowsOfA, rowsOfB] = [await a.rows(), await b.rows()];
       expect(rowsOfA).toEqual(rowsOfB);
       expect(upstream.seen.length).toBe(rowsOfA.length);
-      const sums = await b.store().ledger.rollups({ from: 0, to: Date.now() + 86_400_000, by: [], step: 'all' });
+      const sums = await sumsOf(b);
       expect(sums).toMatchObject([
         { nano: rowsOfA.reduce((sum, { nano }) => sum + nano, 0), requests: rowsOfA.length },
       ]);
-      const verdicts = await Promise.all([a, b].map(({ store }) => store().audit.verify()));
+      const verdicts = await Promise.all([a, b].map(({ store }) => store(({ audit }) => audit.verify())));
       expect(verdicts[0]).toMatchObject({ intact: true });
       expect(verdicts[1]).toEqual(verdicts[0]);
     });
@@ -175,7 +179,7 @@ describe.skipIf(missing !== undefined)(
       await until(async () => (await a.rows()).length >= count, 'the ledger has all requests');
       const rows = await a.rows();
       expect([rows.length, new Set(rows.map(({ req }) => req)).size]).toEqual([count, count]);
-      const [sum] = await a.store().ledger.rollups({ from: 0, to: Date.now() + 86_400_000, by: [], step: 'all' });
+      const [sum] = await sumsOf(a);
       expect([sum?.requests, sum?.nano]).toEqual([count, count * COST]);
     });
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SettingsRefused } from '../../src/core/settings/source/diagnostic.ts';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import {
   anthropicReply,
@@ -144,6 +145,97 @@ describe('a caller cannot switch off a guard', () => {
   it('by metadata that its key binds', async () => {
     const headers = { 'x-gateway-metadata': JSON.stringify({ env: 'dev' }) };
     expect((await chat('', user('an outage'), headers)).status).toBe(400);
+  });
+
+  it.each([
+    ['a message in `override_params`', { provider: '@openai', override_params: user('forbidden') }],
+    ['a message in `default_params`', { provider: '@openai', default_params: user('forbidden') }],
+    [
+      'a message of another API at one of several targets',
+      {
+        strategy: { mode: 'fallback' },
+        targets: [
+          { provider: '@openai' },
+          { provider: '@gemini', override_params: { contents: [{ parts: [{ text: 'forbidden' }] }] } },
+        ],
+      },
+    ],
+  ])('by %s of its own config', async (_, config) => {
+    const before = upstream.seen.length;
+    expect(await chat(config, user('hi'))).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('the texts that the config sent with the request adds'),
+    });
+    expect(upstream.seen.length).toBe(before);
+    expect(line()).toMatchObject({ guards: expect.arrayContaining(['never:input:unseen']) });
+  });
+
+  it('whose own config has parameters without texts', async () => {
+    const config = { provider: '@openai', override_params: { temperature: 0.5 }, default_params: { max_tokens: 9 } };
+    expect((await chat(config, user('hi'))).status).toBe(200);
+  });
+
+  it('by a plugin that adds a text', async () => {
+    const prompt = { plugin: 'inject-prompt', options: { text: 'a forbidden word' } };
+    const added = await chat({ plugins: { add: [{ ...prompt, before: 'route' }] } }, user('hi'));
+    expect(added.text).toContain('The guard \\"never\\" refused this request');
+  });
+
+  it.each([
+    ['behind them', { add: [{ plugin: 'inject-prompt', after: 'guards' }] }, 'puts no plugin behind the guards'],
+    ['without them', { remove: ['guards'] }, 'no list removes it'],
+    ['without those of targets', { remove: ['target-guards'] }, 'no list removes it'],
+  ])('by a chain %s', async (_, plugins, message) => {
+    expect(await chat({ plugins }, user('hi'))).toMatchObject({ status: 400, text: expect.stringContaining(message) });
+  });
+
+  it.each([
+    [
+      'code that a tool has run',
+      '/v1/responses',
+      {
+        input: [
+          { type: 'code_interpreter_call', id: 'ci_1', container_id: 'c', status: 'completed', code: 'forbidden' },
+        ],
+      },
+    ],
+    [
+      'thinking of its own',
+      '/v1/chat/completions',
+      {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content: 'x', reasoning_content: 'forbidden' },
+        ],
+      },
+    ],
+    [
+      'code that Gemini has run',
+      '/v1beta/models/@gemini/gemini-2.5-flash:generateContent',
+      { contents: [{ role: 'model', parts: [{ executableCode: { language: 'PYTHON', code: 'forbidden' } }] }] },
+    ],
+  ])('with %s', async (_, path, body) => {
+    const response = await fetch(`${gateway.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY },
+      body: JSON.stringify({ ...(!path.includes('gemini') && { model: '@openai/m' }), ...body }),
+    });
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining('The guard \\"never\\" refused this request'),
+    ]);
+  });
+
+  it('with the numbers of tokens', async () => {
+    const response = await fetch(`${gateway.url}/v1/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY, 'x-gateway-config': 'unseen' },
+      body: JSON.stringify({ model: '@openai/m', prompt: [1, 2, 3] }),
+    });
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining('cannot read the tokens at prompt'),
+    ]);
   });
 
   it.each([
@@ -407,5 +499,22 @@ describe('verdicts', () => {
       /gatehouse_guard_verdicts_total\{guard="of-key",on="output",action="mask",verdict="masked"[^}]*\} \d/,
     );
     expect(metrics).toMatch(/gatehouse_guard_hold_seconds_count\{guard="[a-z-]+"\} [1-9]/);
+  });
+});
+
+describe('settings with guards', () => {
+  it.each([
+    ['request', 'guards'],
+    ['attempt', 'target-guards'],
+  ])('are refused where the %s chain removes %s', async (level, name) => {
+    const guard = { name: 'never', check: 'secrets' };
+    const refused: unknown = await startTestGateway({
+      server: { guards: [guard], chains: { [level]: { remove: [name] } } },
+      gateway: { own: { targets: [{ guards: [guard] }] } },
+    }).catch((error: unknown) => error);
+    if (!(refused instanceof SettingsRefused)) throw new Error('the settings are valid');
+    expect(refused.diagnostics).toEqual([
+      expect.objectContaining({ message: `"${name}" has \`always: true\` in server.yaml: no list removes it` }),
+    ]);
   });
 });

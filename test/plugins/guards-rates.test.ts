@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { measured, page, PAGE } from './guards-rates.ts';
+import { ATTACKS, HARMLESS } from './injection-samples.ts';
 import { SAMPLES } from './guards-samples.ts';
 
 describe('the samples of guards', () => {
@@ -11,6 +12,11 @@ describe('the samples of guards', () => {
 
   it('have the rates of the documentation', () => {
     expect(readFileSync(PAGE, 'utf8')).toBe(page);
+  });
+
+  it('of attacks are 250', () => {
+    expect([Object.values(ATTACKS).flat().length, HARMLESS.length]).toEqual([125, 125]);
+    expect(new Set([...Object.values(ATTACKS).flat(), ...HARMLESS]).size).toBe(250);
   });
 
   it('are seldom found where there is nothing', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { searchFor } from '../../src/addons/guards/search/index.ts';
 import type { Match, TextSearch } from '../../src/addons/guards/search/text-search.ts';
 import { SAMPLES, type Sample } from './guards-samples.ts';
+import { ATTACKS, HARMLESS } from './injection-samples.ts';
 
 export const PAGE = join(import.meta.dirname, '../../docs/plugins/guards-rates.md');
 
@@ -108,6 +109,20 @@ const phones = ratesOf(HALF, [PHONES]).byKind.get('phone')!;
 const count = (has: boolean, half: boolean): number =>
   SAMPLES.filter((sample) => (sample.value !== undefined) === has && sample.measured === half).length;
 
+/** The half of a list that measures. */
+const halfOf = <T>(list: readonly T[]): readonly T[] => list.filter((_, at) => at % 2 === 1);
+const foundIn = (texts: readonly string[]): number =>
+  texts.filter((text) => matchesIn(text, [INJECTION]).length > 0).length;
+
+const attacks = Object.entries(ATTACKS).map(([way, texts]) => ({ way, texts: halfOf(texts) }));
+const harmless = halfOf(HARMLESS);
+const attackCount = attacks.reduce((sum, { texts }) => sum + texts.length, 0);
+const attacksFound = attacks.reduce((sum, { texts }) => sum + foundIn(texts), 0);
+const attacksWrong = foundIn(harmless);
+const attackRows = attacks.map(
+  ({ way, texts }) => `| ${way} | ${texts.length} | ${share(foundIn(texts), texts.length)} |`,
+);
+
 export const page = `# The rates of guards
 
 How much of what is in a text the checks \`pii\`, \`secrets\` and \`injection\` find, and how much of what they find is there. The
@@ -129,6 +144,19 @@ ${row('phone, with `countries: [US, DE, GB, FR]`', phones)}
 ## By language
 
 ${table('language', measured.byLanguage, measured.all)}
+
+## Attacks on instructions
+
+\`injection\` has [250 samples](https://github.com/gatehouse-gateway/gatehouse/blob/main/test/plugins/injection-samples.ts) of its own: 125 attacks and 125 texts that are
+none, many of them with the same words. The author of the rules wrote them by hand, and split them before the rules were tuned by one half. The table is of the other half,
+${attackCount} attacks and ${harmless.length} other texts. Precision is ${share(attacksFound, attacksFound + attacksWrong)}: of ${attacksFound + attacksWrong} texts with a match, ${attacksFound} are attacks.
+
+| way of the attack | samples | recall |
+| --- | --- | --- |
+${attackRows.join('\n')}
+| all | ${attackCount} | ${share(attacksFound, attackCount)} |
+
+An attacker who knows the rules writes another sentence. The check counts and warns; it is no wall.
 `;
 
 if (import.meta.main) writeFileSync(PAGE, page);

@@ -23,9 +23,10 @@ async function start(script: Script, { guard = {}, options = {} }: Setup = {}) {
   return { ...pair, hook };
 }
 
-const ask = async ({ gateway }: Pick<Pair, 'gateway'>, content: unknown = 'the question') => {
+const ask = async ({ gateway }: Pick<Pair, 'gateway'>, content: unknown = 'the question', signal?: AbortSignal) => {
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
+    ...(signal && { signal }),
     headers: { 'content-type': 'application/json', authorization: `Bearer ${KEY}` },
     body: JSON.stringify({ model: '@openai/m', messages: [{ role: 'user', content }] }),
   });
@@ -113,6 +114,21 @@ describe('a webhook', () => {
     const metrics = async (): Promise<string> => (await fetch(`${served.gateway.statusUrl}/metrics`)).text();
     for (const on of ['input', 'output'])
       await until(async () => (await metrics()).includes(counted(on)), `the verdict on ${on} counts`);
+  });
+
+  it.each(['input', 'output'])('is cancelled when the client leaves that waits for its verdict on %s', async (on) => {
+    const served = await start(() => {}, { guard: { on: [on] } });
+    const leaving = new AbortController();
+    const asked = ask(served, 'the question', leaving.signal);
+    await until(() => served.hook.seen.length === 1, 'the webhook was asked');
+    leaving.abort();
+    await expect(asked).rejects.toThrow();
+    await until(() => served.hook.seen[0]!.aborted, 'the webhook sees its caller leave');
+    await until(() => served.gateway.logs.some(({ guards }) => Array.isArray(guards)), 'the request has ended');
+    expect(served.gateway.logs.findLast(({ guards }) => Array.isArray(guards))).toMatchObject({
+      guards: [`policy:${on}:skipped`],
+    });
+    expect(served.upstream.seen).toHaveLength(on === 'input' ? 0 : 1);
   });
 
   it('that is dead costs 200 requests at once no more than their refusals', async () => {

@@ -28,7 +28,9 @@ async function problemsOf({ path, text }: { path: string; text: string }): Promi
     ...(path !== 'catalog' && { catalog: { providers: [{ slug: 'simulator', provider: 'simulator' }] } }),
   });
   try {
-    const loaded = await loadSettings(folder, { env: {} });
+    const loaded = await loadSettings(folder, {
+      env: { AUTH_CALL_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}` },
+    });
     await checkSettings(loaded, folder);
     return loaded.diagnostics;
   } finally {

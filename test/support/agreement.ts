@@ -73,7 +73,7 @@ export class Agreement {
     instantiate: async (place, create) => {
       const version = this.#version();
       const middleware = await create();
-      if (!place.builtin && !place.plugin.pure) version.impure = true;
+      if ((!place.builtin && !place.plugin.pure) || place.plugin.services) version.impure = true;
       return this.#noted(place, middleware, version);
     },
     grant: (granted) => {

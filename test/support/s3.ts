@@ -25,13 +25,17 @@ export interface S3Call {
   readonly does: string;
 }
 
-/** A reply in place of the server's own. `after`: the call has its effect before. `cut`: the connection ends without a reply. */
+/**
+ * A reply in place of the server's own. `after`: the call has its effect before. `cut`: the connection ends without a reply. `endless`: its
+ * body goes on until the connection ends.
+ */
 interface Answer {
   readonly status?: number;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly after?: boolean;
   readonly cut?: boolean;
+  readonly endless?: boolean;
 }
 
 export interface ScriptedS3 {
@@ -307,9 +311,16 @@ export async function startS3(credentials: S3TestCredentials): Promise<ScriptedS
   });
 }
 
-function reply(res: ServerResponse, { status = 200, body = '', headers = {}, cut }: Answer): void {
+function reply(res: ServerResponse, { status = 200, body = '', headers = {}, cut, endless }: Answer): void {
   if (cut) res.destroy();
+  else if (endless) writeForEver(res.writeHead(status, headers));
   else res.writeHead(status, headers).end(body);
+}
+
+function writeForEver(res: ServerResponse): void {
+  // A reply that is destroyed takes nothing and has no drain.
+  res.once('drain', () => writeForEver(res));
+  while (res.write(' '.repeat(64 * 1024)));
 }
 
 /** An error of S3 in place of its reply. */

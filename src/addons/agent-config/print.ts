@@ -2,6 +2,7 @@ import { nearest } from '../../core/kernel/index.ts';
 import type { World } from '../../core/commands/terminal/arguments.ts';
 import { askGateway, type KeyRefused } from './ask-gateway.ts';
 import { AGENT_CONFIGS, type AgentConfig, type ConfigFile, type AgentGateway } from './agents.ts';
+import { shellWord } from '../../core/commands/terminal/output.ts';
 
 /** `model` is absent: the lines have a word in its place. */
 interface AgentConfigCall extends Pick<AgentGateway, 'url' | 'keyEnv'> {
@@ -66,5 +67,4 @@ const fileText = ({ path, text }: ConfigFile): string =>
 export const exportLine = (name: string, value: string): string => `export ${name}=${quoted(value)}\n`;
 
 /** A variable stays one; all else is literal. */
-const quoted = (value: string): string =>
-  /^\$\w+$/.test(value) ? `"${value}"` : /^[\w.:/@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
+const quoted = (value: string): string => (/^\$\w+$/.test(value) ? `"${value}"` : shellWord(value));

@@ -65,6 +65,9 @@ export interface CaseGateway {
   close(): Promise<void>;
 }
 
+/** Turns pause in real time. A config test runs one request at a time and needs no turns. */
+const DRY = { turns: undefined, tokens: NO_TOKENS, dry: true };
+
 /** Starts a gateway for a case. Undefined: the settings have errors, which are in their diagnostics. */
 export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGateway | undefined> {
   const { loaded, configs, env, time, calls } = setup;
@@ -103,9 +106,8 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   const processState = createProcessState(parts);
   processState.callers.apply(metadataLabels(loaded.settings.server, loaded.settings.keys));
   const watch = watchOf(setup, { upstream, settings, inFlight });
-  // Turns pause in real time. A config test runs one request at a time and needs no turns.
   const addOns = processState.parts.map((part) => part.isolated?.() ?? part);
-  const shared = { ...processState.shared, parts: addOns, inFlight, turns: undefined, tokens: NO_TOKENS, watch };
+  const shared = { ...processState.shared, ...DRY, parts: addOns, inFlight, watch };
   const snapshot = await started(compileWith({ ...processState, shared }, loaded, configs, NOTHING_READ), time);
   if (!snapshot) return undefined;
   await withinTime(snapshot.open(needsOpening), START_LIMIT_MS, systemClock);

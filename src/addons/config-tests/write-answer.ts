@@ -2,7 +2,7 @@ import type { TestAnswer } from '../../../schemas/types.generated.ts';
 import type { FormatName } from '../../formats/conversation.ts';
 import { formats } from '../../formats/index.ts';
 import type { ModelTask } from '../../plugin/index.ts';
-import { errorBody } from '../../core/dry-run/openai-error.ts';
+import { errorBody } from '../../formats/openai-chat/error-body.ts';
 import { parsed, type SpokenCall } from './calls.ts';
 import type { GenerationEvent } from '../../formats/events.ts';
 import type { ClientContext, Format } from '../../formats/format.ts';

@@ -3,7 +3,6 @@ import { uuidv7 } from '../../core/kernel/ids.ts';
 import { packageFile } from '../../core/kernel/package-root.ts';
 import type { Console } from '../../core/process/console-port.ts';
 import type { ProcessPart, PartTools } from '../../core/process/process-part.ts';
-import { createPageBuild } from './page/page-build.ts';
 import { draftOf } from './drafts/draft.ts';
 import { ConsoleWork } from './play/console-work.ts';
 import { LongAnswers, type Piece } from './play/long-answers.ts';
@@ -107,10 +106,10 @@ interface ConsoleParts {
 }
 
 function portOf(
-  { clock, configs, log, store }: PartTools,
+  { clock, configs, store }: PartTools,
   { boot, stats, kept, answers, flush, ended }: ConsoleParts,
 ): Console {
-  const pages = new PageFiles(packageFile('dist/console'), createPageBuild(packageFile(''), log));
+  const pages = new PageFiles(packageFile('dist/console'));
   const streams = new RequestStreams(clock, ended);
   const work = new ConsoleWork(answers, clock);
   return {

@@ -65,7 +65,7 @@ function settingsFindings(loaded: LoadResult, dir: string): readonly Finding[] {
 
 async function checkRest(loaded: LoadResult, options: DoctorOptions): Promise<readonly Finding[]> {
   const { settings } = loaded;
-  const { env, offline, probes = false, timeoutMs, read = readSystem, lookup } = options;
+  const { dir, env, offline, probes = false, timeoutMs, read = readSystem, lookup } = options;
   if (!settings || !loaded.ok) return [skipped('everything else', 'it depends on the settings, which have errors')];
   const server = compileServerSettings(settings.server);
   const { checkUpstreams } = await import('./upstreams.ts');
@@ -85,6 +85,9 @@ async function checkRest(loaded: LoadResult, options: DoctorOptions): Promise<re
     checkStateFolder(settings.server),
     checkFiles(server, read),
     checkMemory(server, read),
+    ...((settings.server.plugins ?? []).length > 0
+      ? await (await import('./plugins.ts')).checkPlugins(loaded, dir)
+      : []),
     ...checkProxy(env, settings.server.egress?.proxy !== undefined),
     ...ports,
     ...engines.flat(),

@@ -5,6 +5,7 @@ import { scrub } from '../../core/record/scrub.ts';
 import type { Upstream } from '../../core/upstream/types.ts';
 import { error, ok, warning, type Finding } from '../../core/process/finding.ts';
 import { withoutSecrets } from '../../core/upstream/upstream-error.ts';
+import { parseJson } from '../../formats/json/object.ts';
 
 /** Lists of models of large vendors have half a megabyte. */
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -87,7 +88,7 @@ function refusal(check: string, { status, text }: ProbeReply, call: ProofCall): 
 
 /** The vendor's message, without credentials; vendors quote parts of keys. */
 function wordsIn(text: string): string {
-  const found = messageIn(parsed(text));
+  const found = messageIn(parseJson(text));
   return scrub((found ?? '').replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').slice(0, MAX_WORDS)).replaceAll(
     QUOTED_KEY,
     '[key]',
@@ -96,14 +97,6 @@ function wordsIn(text: string): string {
 
 /** `sk-abc***xyz`: the ends of a key. */
 const QUOTED_KEY = /\S*\*{3,}\S*/g;
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
 
 /** `{error: {message}}`, `{error}`, `{message}`, or a list of the first. */
 function messageIn(value: unknown): string | undefined {

@@ -1,9 +1,10 @@
 import type { Guard as GuardFile } from '../../../schemas/types.generated.ts';
 import { Globs } from '../../core/catalog/globs.ts';
 import { parseDuration } from '../../core/kernel/units.ts';
-import type { GatewayContext, GuardAction, Route, Target } from '../../core/kernel/index.ts';
+import type { GatewayConfig, GatewayContext, GuardAction, Route, Target } from '../../core/kernel/index.ts';
 import type { TextKind } from '../../formats/texts/channels.ts';
-import type { RequestTextKind, TextRole } from '../../formats/texts/request-texts.ts';
+import { formats } from '../../formats/index.ts';
+import type { RequestTextKind, RequestTexts, TextRole } from '../../formats/texts/request-texts.ts';
 import type { TextHold } from '../../plugin/hooks.ts';
 import { actionOf, type CheckName } from './settings/check-options.ts';
 import { readGuardOptions } from './settings/guard-options.ts';
@@ -29,7 +30,7 @@ export interface CompiledGuard {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** Thinking of a request is that of earlier replies, which its provider has signed. */
+/** Also thinking, where it is not changed: its provider may have signed it in an earlier reply. */
 const REQUEST_KINDS: readonly RequestTextKind[] = ['text', 'refusal', 'tool_arguments', 'tool_result', 'file_name'];
 const REPLY_KINDS: readonly TextKind[] = ['text', 'thinking', 'refusal', 'tool_arguments', 'error'];
 
@@ -55,7 +56,11 @@ export function compileGuard(file: GuardFile): CompiledGuard {
     message,
     last: only.last ?? false,
     roles: only.roles && new Set(only.roles),
-    requestKinds: kinds ? [...REQUEST_KINDS, 'thinking' as const].filter((kind) => kinds.has(kind)) : REQUEST_KINDS,
+    requestKinds: kinds
+      ? [...REQUEST_KINDS, 'thinking' as const].filter((kind) => kinds.has(kind))
+      : action === 'mask'
+        ? REQUEST_KINDS
+        : [...REQUEST_KINDS, 'thinking'],
     replyKinds: replyKinds.filter((kind) => !kinds || kinds.has(kind)),
     includes: compileOnly(only),
     hold: holdOf(file.hold),
@@ -86,14 +91,33 @@ export function modelsOf({ exchange, attempt }: GatewayContext): readonly (reado
     ...(alias ? [alias.name] : []),
   ];
   if (attempt) return [named(model, attempt.target.provider ?? header)];
-  if (config?.id !== INLINE) return [named(model, header)];
+  if (!isOfCaller(config)) return [named(model, header)];
   return leavesOf(config.route).map(({ overrideParams, defaultParams, provider }) =>
     named(overrideParams?.['model'] ?? model ?? defaultParams?.['model'], provider ?? header),
   );
 }
 
-/** The id of a config that came with its request. */
-const INLINE = 'inline';
+/** The config came with its request. */
+const isOfCaller = (config: GatewayConfig | undefined): config is GatewayConfig => config?.id === 'inline';
+
+const withTexts = new WeakMap<GatewayConfig, boolean>();
+
+/** Whether a config of the caller's own puts texts, in the words of any API, into requests behind the guards. */
+export function hasOwnTexts(config: GatewayConfig | undefined): boolean {
+  if (!isOfCaller(config)) return false;
+  let has = withTexts.get(config);
+  if (has === undefined) {
+    const params = leavesOf(config.route).flatMap(({ defaultParams, overrideLevels }) => [
+      defaultParams,
+      ...overrideLevels,
+    ]);
+    has = params.some((one) => one && Object.values(formats).some(({ texts }) => texts && isAny(texts.request(one))));
+    withTexts.set(config, has);
+  }
+  return has;
+}
+
+const isAny = ({ texts, media }: RequestTexts): boolean => texts.length + media.length > 0;
 
 const leavesOf = (route: Route): readonly Target[] =>
   route.kind === 'target' ? [route] : route.members.flatMap(leavesOf);

@@ -5,7 +5,9 @@ import { countVerdicts, GUARD_METRICS } from './metrics.ts';
 import type { GuardSettings } from '../../core/kernel/index.ts';
 import { guardsIn } from './portkey/guards-in.ts';
 import guards from './plugins/guards/index.ts';
+import headerMap from './plugins/header-map/index.ts';
 import injectPrompt from './plugins/inject-prompt/index.ts';
+import portkeyStatuses from './plugins/portkey-statuses/index.ts';
 import targetGuards from './plugins/target-guards/index.ts';
 import { checkGuards } from './settings/check-guards.ts';
 import type { GuardTools } from './run/step.ts';
@@ -15,8 +17,10 @@ import { placesOf } from './settings/places.ts';
 const sourceOf = (count?: GuardTools['count']): SnapshotSource => ({
   compose({ settings, server, shared }) {
     const places = placesOf(settings);
+    const { portkey_statuses: portkey = false } = settings.server;
     // A key of the state store may bring guards while the chains stay.
-    const ofRequests = places.request || (storeSettings(settings.server)?.owns.includes('keys') ?? false);
+    const ofRequests =
+      places.request || (places.target && portkey) || (storeSettings(settings.server)?.owns.includes('keys') ?? false);
     const { clock, upstream, log, pluginFault } = shared;
     const tools = {
       clock,
@@ -26,6 +30,7 @@ const sourceOf = (count?: GuardTools['count']): SnapshotSource => ({
       maxBytes: server.limits.reply,
       dry: count === undefined,
       count,
+      wholeReplies: portkey,
     };
     const capability = {
       guards: {
@@ -38,6 +43,7 @@ const sourceOf = (count?: GuardTools['count']): SnapshotSource => ({
     return {
       granted: { request: capability, attempt: capability },
       plugins: [
+        ...(portkey ? [{ level: 'entry', name: 'portkey-statuses', before: 'errors', always: true } as const] : []),
         ...(ofRequests ? [{ level: 'request', name: 'guards', before: 'route', always: true } as const] : []),
         ...(places.target ? [{ level: 'attempt', name: 'target-guards', before: 'cache', always: true } as const] : []),
       ],
@@ -49,7 +55,7 @@ const ofList = (guards: readonly GuardSettings[]): { readonly guards?: readonly 
   guards.length > 0 ? { guards } : {};
 
 export const parts: AddOnParts = {
-  plugins: [injectPrompt, guards, targetGuards],
+  plugins: [headerMap, injectPrompt, guards, targetGuards, portkeyStatuses],
   checks: [checkGuards],
   metrics: GUARD_METRICS,
   added: {

@@ -3,10 +3,11 @@ import { LEASE_MS } from '../../core/ports/counters.ts';
 import { StateFailure } from '../../core/ports/failures.ts';
 import type { ExamineTools } from '../../core/process/add-on-parts.ts';
 import { error, ok, warning, type Finding } from '../../core/process/finding.ts';
+import type { TableStep } from '../../core/ports/table-steps.ts';
 import { ConnectionPool } from './connect/connections.ts';
 import { optionsOf, POSTGRES } from './driver.ts';
 import { EXTRA_CONNECTIONS, type PostgresOptions } from './store/state-store.ts';
-import { missingSteps, type TableStep } from './tables/migrations.ts';
+import { missingSteps } from './tables/migrations.ts';
 
 const CHECK = 'PostgreSQL';
 /** Expiry of keys and periods of budgets follow the clock of each gateway. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { errorBody } from '../../core/dry-run/openai-error.ts';
+import { errorBody } from '../../formats/openai-chat/error-body.ts';
 import { play } from './play.ts';
 import { plainScript, type ScriptStep } from './script.ts';
 import { Simulation } from './simulate.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { errorBody } from '../../core/dry-run/openai-error.ts';
+import { errorBody } from '../../formats/openai-chat/error-body.ts';
 import { answer } from './answer.ts';
 import { readChatRequest, readModel, SimulatorRefusal, type ChatRequest } from './chat-request.ts';
 import { embeddingReply } from './embedding.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../formats/json/object.ts';
+import { isObject, parseJson } from '../../formats/json/object.ts';
 import type { HealthLink, OpenedTarget } from '../../core/memory/ports.ts';
 import type { SharedEngine } from './engine/engine.ts';
 
@@ -50,12 +50,7 @@ const ERROR_CODE = /^[a-z_]{1,64}$/;
 
 /** Undefined: it is no message of a gateway. */
 function read(text: string): Message | undefined {
-  let message: unknown;
-  try {
-    message = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const message = parseJson(text);
   if (!isObject(message)) return undefined;
   const { target, waitMs, errorCode, longer, process } = message;
   return typeof target === 'string' &&

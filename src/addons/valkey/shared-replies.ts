@@ -1,4 +1,4 @@
-import { isObject } from '../../formats/json/object.ts';
+import { isObject, parseJson } from '../../formats/json/object.ts';
 import type { CachedReply } from '../../core/kernel/index.ts';
 import type { FarReplies } from '../../core/memory/ports.ts';
 import type { Clock } from '../../plugin/index.ts';
@@ -13,6 +13,8 @@ const WRITE_MS = 1000;
 /** Bytes that wait to be written. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 const LENGTH_BYTES = 4;
+/** A reply, its head and its seal. Others may write to the server, too: a value that is longer is read no further. */
+const MOST_VALUE = MAX_WAITING_BYTES + 64 * 1024;
 
 interface SharedRepliesSetup {
   readonly engine: SharedEngine;
@@ -45,8 +47,10 @@ export class SharedReplies implements FarReplies {
     const { engine, clock, families, sealer } = this.#setup;
     const count = (result: 'hit' | 'miss' | 'slow'): void => families.sharedLookups.add({ result });
     try {
-      const value = await within(engine.ask('cache', ['GET', place], { bytes: true }), LOOKUP_MS, clock);
-      const bytes = Buffer.isBuffer(value) ? sealer.open(value, place) : undefined;
+      const command = ['GETRANGE', place, '0', String(MOST_VALUE)];
+      const value = await within(engine.ask('cache', command, { bytes: true }), LOOKUP_MS, clock);
+      const isWhole = Buffer.isBuffer(value) && value.length <= MOST_VALUE;
+      const bytes = isWhole ? sealer.open(value, place) : undefined;
       const found = bytes && read(bytes, clock);
       count(found ? 'hit' : 'miss');
       return found;
@@ -92,12 +96,7 @@ function written(head: Head, bytes: Buffer): Buffer {
 function read(value: Buffer, clock: Clock): { reply: CachedReply; maxAgeMs: number } | undefined {
   if (value.length < LENGTH_BYTES) return undefined;
   const end = LENGTH_BYTES + value.readUInt32BE();
-  let head: unknown;
-  try {
-    head = JSON.parse(value.toString('utf8', LENGTH_BYTES, end));
-  } catch {
-    return undefined;
-  }
+  const head = parseJson(value.toString('utf8', LENGTH_BYTES, end));
   if (!isHead(head)) return undefined;
   const { storedAt: storedWall, maxAgeMs, ...facts } = head;
   // The clock of the gateway that wrote it may be ahead.

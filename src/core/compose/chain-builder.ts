@@ -9,11 +9,14 @@ import {
   type PluginPlace,
 } from '../http/chain/compile.ts';
 import type { Chain } from '../http/chain/instance.ts';
-import { pluginOf } from '../http/chain/kept-plugins.ts';
-import type { PluginRegistry } from '../http/chain/registry.ts';
+import { inherited, pluginOf, type OuterChains } from '../http/chain/list-part.ts';
+import type { PluginRegistry, RegisteredPlugin } from '../http/chain/registry.ts';
+import { callerMaker, type CallerSource } from '../host/plugin-callers.ts';
+import type { HostState } from '../host/services.ts';
+import type { Upstream } from '../upstream/types.ts';
 import { nearest, type Capabilities, type CapabilityName, type Plugin } from '../kernel/index.ts';
 import type { Clock, PluginLevel } from '../../plugin/index.ts';
-import type { Host, CreatedPlugin } from '../kernel/define.ts';
+import type { PluginHost, CreatedPlugin } from '../kernel/define.ts';
 import type { Report } from '../kernel/report.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import { readOptions } from '../settings/compile/plugin-options.ts';
@@ -50,7 +53,17 @@ export const serverChain = (server: ServerSettings, level: PluginLevel): ChainPl
   file: 'server.yaml',
   path: ['chains', level],
   items: server.chains[level],
+  indexes: server.chainIndexes[level],
 });
+
+/** The chains of server.yaml, as lists of configs and targets have them. */
+export const serverChains = (server: ServerSettings): OuterChains => {
+  const part = (level: PluginLevel) => {
+    const { items, indexes = [...items.keys()], ...list } = serverChain(server, level);
+    return inherited({ items, indexes }, list);
+  };
+  return { request: part('request'), attempt: part('attempt') };
+};
 
 export interface ListedPlugin extends PluginPlace {
   readonly file: string;
@@ -72,9 +85,14 @@ export interface Watch {
 interface ChainBuilderTools {
   readonly watch?: Watch | undefined;
   readonly clock: Clock;
+  readonly upstream: Pick<Upstream, 'exchange'>;
+  readonly callers: CallerSource;
+  readonly host?: HostState | undefined;
   /** @param plugin the plugin that draws a number */
   readonly random: (plugin: string) => number;
   readonly log: Logger;
+  /** The plugins are made to check or explain settings, not to serve. */
+  readonly dry?: boolean | undefined;
   readonly registry: PluginRegistry;
   /** `limits.plugin_time`. */
   readonly pluginMs: number;
@@ -103,6 +121,16 @@ interface CreateOptions {
   /** Called for each plugin in the order of the chain. */
   readonly onPlugin?: (place: ListedPlugin) => void;
 }
+
+interface HostOwner {
+  readonly plugin: Plugin;
+  readonly instance: string;
+  readonly resources: PluginResources;
+}
+
+type AddServices = (typeof import('../host/services.ts'))['addServices'];
+
+const isServed = ({ plugin, builtin }: RegisteredPlugin): boolean => !builtin || plugin.services === true;
 
 /** Capabilities that built-in plugins use only for settings of an add-on: a build without it refuses those settings. */
 const OF_ADD_ONS: ReadonlySet<CapabilityName> = new Set(['semantic']);
@@ -139,9 +167,16 @@ export class ChainBuilder {
     // The settings are already invalid: a plugin that hangs in every gateway config is awaited only once.
     if (this.#stalled) return undefined;
     const { watch, clock, pluginMs, pluginFault } = this.#tools;
+    // Loaded for the first plugin that may use them.
+    const services = chain.items.some((item) => item && isServed(item.entry))
+      ? (await import('../host/services.ts')).addServices
+      : undefined;
     return createChain(chain, {
       ...this.checks,
-      host: (plugin, instance) => this.#host({ plugin, instance, resources }, watch?.grant?.(granted) ?? granted),
+      host: (plugin, instance) => {
+        const host = this.#host({ plugin, instance, resources }, watch?.grant?.(granted) ?? granted);
+        return services ? this.#served(host, { plugin, instance, resources }, services) : host;
+      },
       instantiate: (place, create) => {
         const listed = { ...place, file };
         onPlugin?.(listed);
@@ -182,11 +217,27 @@ export class ChainBuilder {
     return providedBy(outer, level, this.#tools.registry);
   }
 
-  #host(
-    { plugin, instance, resources }: { plugin: Plugin; instance: string; resources: PluginResources },
-    granted: Partial<Capabilities>,
-  ): Host<CapabilityName> {
-    const { clock, random } = this.#tools;
+  #served(
+    host: PluginHost<CapabilityName>,
+    { plugin, instance, resources }: HostOwner,
+    addServices: AddServices,
+  ): PluginHost<CapabilityName> {
+    const entry = this.#tools.registry.get(plugin.name);
+    if (!entry || !isServed(entry)) return host;
+    const { clock, dry = false, upstream, callers, host: state } = this.#tools;
+    const onClose = (task: () => void): void => resources.onClose(instance, task);
+    const tools = {
+      clock,
+      dry,
+      exchange: upstream.exchange.bind(upstream),
+      callers: () => callerMaker(callers),
+      state,
+    };
+    return addServices(host, { instance, errors: plugin.errors ?? {}, onClose }, tools);
+  }
+
+  #host({ plugin, instance, resources }: HostOwner, granted: Partial<Capabilities>): PluginHost<CapabilityName> {
+    const { clock, random, dry = false } = this.#tools;
     const capabilities = Object.fromEntries(
       plugin.needs.map((need) => {
         const capability = granted[need];
@@ -200,10 +251,11 @@ export class ChainBuilder {
       clock: isBuiltin ? clock : forgivingClock(clock),
       random: () => random(plugin.name),
       log: resources.logFor(instance),
+      mode: dry ? ('dry' as const) : ('serve' as const),
       onClose: (task: () => void | Promise<void>) => resources.onClose(instance, task),
     };
     // The plugin's type restricts it to the capabilities it named in `needs`.
-    return { ...capabilities, ...host } as unknown as Host<CapabilityName>;
+    return { ...capabilities, ...host } as unknown as PluginHost<CapabilityName>;
   }
 
   setLogLevel(level: ServerSettings['telemetry']['log']['level']): void {

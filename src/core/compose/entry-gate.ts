@@ -1,5 +1,6 @@
 import { toMiddleware } from '../kernel/define.ts';
-import type { Operation, GatewayContext, Middleware } from '../kernel/index.ts';
+import type { Exchange, Operation, GatewayContext, Middleware } from '../kernel/index.ts';
+import { NotMine } from '../../plugin/index.ts';
 import type { NodeTree } from '../tenants/tree.ts';
 import type { AnswerRequest, SnapshotPart } from './snapshot-part.ts';
 import type { Watch } from './chain-builder.ts';
@@ -13,15 +14,48 @@ export const admitting = (gate: EntryGate, watch: Watch = {}): Watch => ({
   ...watch,
   instantiate(place, create) {
     if (!place.plugin.provides.includes('caller')) return watch.instantiate?.(place, create) ?? create();
-    const checked = async (): Promise<Middleware> => counting(withCheck(toMiddleware(await create()), gate), gate);
+    const { methods } = gate;
+    const at = methods.indexOf(Number(place.path.at(-1)));
+    const checked = async (): Promise<Middleware> => {
+      const method = withCheck(toMiddleware(await create()), gate);
+      const one = methods.length > 1 ? oneOfSeveral(method, place.instance, at === methods.length - 1) : method;
+      // The first method has all others inside: a request counts once.
+      return at > 0 ? one : counting(one, gate);
+    };
     return watch.instantiate?.(place, checked) ?? checked();
   },
 });
+
+const tried = new WeakMap<Exchange, readonly string[]>();
+
+/** One of several plugins that identify callers: it does not run once another one has, and where it says `NotMine` the next one tries. */
+const oneOfSeveral =
+  (method: Middleware, name: string, isLast: boolean): Middleware =>
+  async (ctx, next) => {
+    const { exchange } = ctx;
+    // The method that knows the caller has passed the check.
+    if (exchange.caller) return next();
+    try {
+      return await method(ctx, next);
+    } catch (error) {
+      if (!(error instanceof NotMine) || exchange.caller) throw error;
+      const all = [...(tried.get(exchange) ?? []), `${name}: ${error.message}`];
+      if (isLast)
+        throw new NotMine(
+          `No method of this gateway knows the caller. ${all.join(' ')}`,
+          error.code === 'missing_api_key' ? error.code : 'invalid_api_key',
+        );
+      tried.set(exchange, all);
+    }
+    return next();
+  };
 
 interface EntryGate extends Pick<SnapshotPart, 'refuseAddress'> {
   /** Refuses callers that a plugin has put into a team which does not exist. */
   readonly tree: Pick<NodeTree, 'pathOf'>;
   readonly inFlight: Pick<InFlight, 'admit'>;
+  /** The places in the entry chain of the plugins that identify callers. */
+  readonly methods: readonly number[];
   /** Operations that no plugin answers, such as the handshake of a WebSocket. */
   readonly answers: ReadonlyMap<Operation | undefined, AnswerRequest>;
 }

@@ -1,14 +1,23 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
+import type { ChainList, GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import { isValid, type ChainItem } from '../http/chain/compile.ts';
-import { alwaysIn, hasOptions, keptAs, pluginOf } from '../http/chain/kept-plugins.ts';
-import { divideList, namesOf, type DividedList } from '../http/chain/plugin-list.ts';
+import { isChanges } from '../http/chain/chain-changes.ts';
+import { alwaysIn, hasOptions, keptAs } from '../http/chain/kept-plugins.ts';
+import { inherited, instanceOf, pluginOf, type OuterChains } from '../http/chain/list-part.ts';
+import { divideList, namesOf, type DividedList, type WrittenList } from '../http/chain/plugin-list.ts';
 import { Secret } from '../../plugin/index.ts';
 import type { Capabilities, NamedChain } from '../kernel/index.ts';
 import type { Report } from '../kernel/report.ts';
 import type { NamedChains, NamedChainsOfList } from '../settings/compile/gateway-config.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
-import { outerEntry, serverChain, type ChainBuilder, type ChainPlace, type ListedPlugin } from './chain-builder.ts';
+import {
+  outerEntry,
+  serverChain,
+  serverChains,
+  type ChainBuilder,
+  type ChainPlace,
+  type ListedPlugin,
+} from './chain-builder.ts';
 import { RequestedChains, type CheckedList, type ListedChain } from './requested-chains.ts';
 
 interface PluginListTools {
@@ -31,10 +40,12 @@ export class PluginLists {
 
   /** Compiles the lists of a config's file. Every mistake is reported at its place. */
   async compile(file: GatewayFile, name: string): Promise<NamedChains> {
-    const made = new Map<readonly ChainItem[], NamedChainsOfList>();
+    const made = new Map<ChainList, NamedChainsOfList>();
     const report = this.#builder.reporter(name);
     for (const { items, path, parts } of this.#check(file, name, report)) {
-      const left = LISTED_LEVELS.flatMap((level) => (parts[level] ? this.#leftOut(level, items) : []));
+      const left = isChanges(items)
+        ? []
+        : LISTED_LEVELS.flatMap((level) => (parts[level] ? this.#leftOut(level, items) : []));
       if (left.length > 0) report({ path, on: 'key', severity: 'warning', message: leavesOut(left) });
       made.set(items, { request: await this.#make(parts.request), attempt: await this.#make(parts.attempt) });
     }
@@ -43,8 +54,8 @@ export class PluginLists {
 
   /** The lists of a config that came with a request: their plugins are created when a request first runs them. */
   requested(file: GatewayFile, report: Report): NamedChains {
-    const made = new Map<readonly ChainItem[], NamedChainsOfList>();
-    const count = [...listsOf(file)].reduce((sum, { items }) => sum + items.length, 0);
+    const made = new Map<ChainList, NamedChainsOfList>();
+    const count = [...pluginsIn(file)].reduce((sum, items) => sum + this.#lengthOf(items), 0);
     if (count > MOST_REQUESTED) {
       report({ path: [], message: `the config lists ${count} plugins; it may list ${MOST_REQUESTED} at most` });
       return made;
@@ -59,11 +70,10 @@ export class PluginLists {
 
   *#check(file: GatewayFile, name: string, report: Report) {
     const { server, granted } = this.#tools;
-    for (const { items, path, of } of listsOf(file)) {
-      const { request, attempt } = divideList({ items, path, of }, report, {
-        ...this.#builder.checks,
-        chains: server.chains,
-      });
+    const chains = serverChains(server);
+    const divide = (list: WrittenList) => divideList(list, report, { ...this.#builder.checks, chains });
+    for (const { items, path, divided } of listsOf(file, { file: name, path: [], around: chains }, divide)) {
+      const { request, attempt } = divided;
       const place = { file: name, path };
       const part = (level: ListedLevel, listed: typeof request, provided: readonly string[]) =>
         listed && this.#part({ ...place, ...listed, level, provided }, granted[level], report);
@@ -87,15 +97,30 @@ export class PluginLists {
     });
   }
 
-  /** A caller must not weaken an entry that it cannot drop. */
-  #refuseOptions(items: readonly ChainItem[], path: WrittenList['path'], report: Report): void {
+  /** The plugins that a list may create. */
+  #lengthOf(items: ChainList): number {
+    if (!isChanges(items)) return items.length;
     const { request, attempt } = this.#tools.server.chains;
+    return request.length + attempt.length + (items.add ?? []).length;
+  }
+
+  /** A caller must not weaken an entry that it cannot drop. */
+  #refuseOptions(items: ChainList, path: WrittenList['path'], report: Report): void {
+    const { request, attempt } = this.#tools.server.chains;
+    const always = alwaysIn([...request, ...attempt]);
+    const refuse = (name: string, ...keys: WrittenList['path']): void =>
+      report({
+        path: [...path, ...keys],
+        message: `the options of "${name}" are those of server.yaml, which has \`always: true\` there`,
+      });
+    if (isChanges(items)) {
+      for (const name of Object.keys(items.options ?? {}))
+        if (always.some((entry) => instanceOf(entry) === name || pluginOf(entry) === name))
+          refuse(name, 'options', name);
+      return;
+    }
     for (const [index, item] of items.entries())
-      if (hasOptions(item) && keptAs(item, [...request, ...attempt]))
-        report({
-          path: [...path, index, 'options'],
-          message: `the options of "${pluginOf(item)}" are those of server.yaml, which has \`always: true\` there`,
-        });
+      if (hasOptions(item) && keptAs(item, always)) refuse(pluginOf(item), index, 'options');
   }
 
   #part(place: ChainPlace, granted: Partial<Capabilities>, report: Report): CheckedList {
@@ -161,19 +186,35 @@ const REQUESTED = 'x-gateway-config';
 export const listedParts = (
   { plugins = [] }: GatewayFile,
   { checks }: Pick<ChainBuilder, 'checks'>,
-  { chains }: Pick<ServerSettings, 'chains'>,
-): DividedList => divideList({ items: plugins, path: [], of: 'config' }, () => {}, { ...checks, chains });
+  server: ServerSettings,
+): DividedList => {
+  const chains = serverChains(server);
+  const list = { items: plugins, file: '', path: [], of: 'config', around: chains } as const;
+  return divideList(list, () => {}, { ...checks, chains });
+};
 
-interface WrittenList {
-  readonly items: readonly ChainItem[];
-  readonly path: readonly (string | number)[];
-  readonly of: 'config' | 'target';
+/** The lists of a config or a target and of all targets in it, the outer ones first, each by level. */
+function* listsOf(
+  node: GatewayFile | TargetFile,
+  { file, path, around }: Pick<WrittenList, 'file' | 'path' | 'around'>,
+  divide: (list: WrittenList) => DividedList,
+): Generator<WrittenList & { readonly items: ChainList; readonly divided: DividedList }> {
+  const { plugins: items, targets = [] } = node;
+  let inner: OuterChains = around;
+  if (items) {
+    const at = { file, path: [...path, 'plugins'] };
+    const list = { items, ...at, of: path.length === 0 ? ('config' as const) : ('target' as const), around };
+    const divided = divide(list);
+    yield { ...list, divided };
+    if (divided.attempt) inner = { ...around, attempt: inherited(divided.attempt, at) };
+  }
+  for (const [index, target] of targets.entries())
+    yield* listsOf(target, { file, path: [...path, 'targets', index], around: inner }, divide);
 }
 
-function* listsOf(file: GatewayFile | TargetFile, path: readonly (string | number)[] = []): Generator<WrittenList> {
-  const { plugins: items, targets = [] } = file;
-  if (items) yield { items, path: [...path, 'plugins'], of: path.length === 0 ? 'config' : 'target' };
-  for (const [index, target] of targets.entries()) yield* listsOf(target, [...path, 'targets', index]);
+function* pluginsIn({ plugins, targets = [] }: GatewayFile | TargetFile): Generator<ChainList> {
+  if (plugins) yield plugins;
+  for (const target of targets) yield* pluginsIn(target);
 }
 
 const processKey = randomBytes(32);

@@ -83,4 +83,4 @@ function measured(name: string, middleware: Middleware, clock: Clock, { took, th
 }
 
 const codeOf = (thrown: unknown): string =>
-  isError(thrown) && thrown instanceof GatewayError ? thrown.code : 'internal_error';
+  isError(thrown) && thrown instanceof GatewayError ? (thrown.ownCode ?? thrown.code) : 'internal_error';

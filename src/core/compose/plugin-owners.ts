@@ -15,6 +15,8 @@ interface OwnedFile {
 export interface PluginModule {
   /** The names of its plugins, or the module specifier until those are known. */
   name: string;
+  /** The real paths of its files, where its entry has `integrity`: it may import no other file by its path. */
+  readonly files?: ReadonlySet<string> | undefined;
 }
 
 /** Limit of tracked files: a plugin may have many dependencies. Files beyond it have no owner. */
@@ -27,19 +29,28 @@ const owners = new Map<string, OwnedFile>();
 const BOUNDARY = /\/watched-link(?:-[\w-]+)?\.[jt]s$/;
 
 /** Registers a plugin module at this URL, ignoring the query. */
-export function ownModule(url: string, name: string): PluginModule {
-  const module: PluginModule = { name };
+export function ownModule(url: string, name: string, files?: ReadonlySet<string>): PluginModule {
+  const module: PluginModule = { name, files };
   own(url, { module, shared: false });
   return module;
 }
 
-/** Registers a resolved module as part of the plugin that imports it. */
-export function ownImport(specifier: string, url: string, parent: string | undefined): void {
+/**
+ * Registers a resolved module as part of the plugin that imports it. Returns the path of a file of the plugin's own.
+ * Throws for a file that the plugin's integrity does not cover.
+ */
+export function ownImport(specifier: string, url: string, parent: string | undefined): string | undefined {
   const owner = parent === undefined ? undefined : owners.get(pathOf(parent) ?? '');
-  if (!owner) return;
+  if (!owner) return undefined;
+  const path = pathOf(url);
   const isOwnFile = /^(?:\.{0,2}\/|file:|#)/.test(specifier);
   const known = owners.get(pathOf(url) ?? '');
   if (!known) own(url, { module: owner.module, shared: owner.shared || !isOwnFile });
+  if (!isOwnFile || owner.shared || path === undefined) return undefined;
+  const { files, name } = owner.module;
+  if (files && !files.has(path))
+    throw new Error(`the plugin ${name} imports ${specifier}, which its integrity does not cover`);
+  return path;
 }
 
 function own(url: string, owned: OwnedFile): void {

@@ -54,8 +54,9 @@ export class PluginResources {
 
   async #run({ plugin, task }: Closer, limitMs: number): Promise<void> {
     try {
-      const closing = runForPlugin(plugin, async () => task());
-      await withinTime(closing, limitMs, this.#tools.clock);
+      const closing = runForPlugin(plugin, task);
+      // A task that has ended needs no timer, which would keep the process alive.
+      if (closing) await withinTime(closing, limitMs, this.#tools.clock);
     } catch (err) {
       this.#tools.log.error({ err, plugin }, 'a plugin failed to close');
     }

@@ -25,6 +25,7 @@ import type { StoredObjects } from '../settings/source/stored-objects.ts';
 import type { HealthStore, ReplyStores, TokenStore } from '../memory/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
 import type { ReportPluginFailure } from '../http/gateway/plugin-faults.ts';
+import type { HostState } from '../host/services.ts';
 import type { PluginReports } from './plugin-metrics.ts';
 import type { Watch } from './chain-builder.ts';
 import type { Tenants } from '../settings/compile/tenants.ts';
@@ -103,6 +104,8 @@ export interface Shared {
   /** The environment of the process, for catalog entries that read it. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
+  /** These settings serve no client: they are checked, explained or tested. */
+  readonly dry?: boolean;
   readonly random: (plugin: string) => number;
   readonly upstream: Upstream;
   readonly tokens: TokenStore;
@@ -117,6 +120,8 @@ export interface Shared {
   readonly labels: ModelNames;
   readonly registry: PluginRegistry;
   readonly pluginFault: ReportPluginFailure;
+  /** State and counts of the services of plugins. Undefined in a dry run. */
+  readonly host?: HostState | undefined;
   /** Default: no plugin is measured. */
   readonly pluginReports?: PluginReports | undefined;
   readonly watch?: Watch | undefined;

@@ -1,7 +1,12 @@
 import { compileCatalog } from '../catalog/catalog.ts';
 import type { Chain } from '../http/chain/instance.ts';
-import type { Clock } from '../../plugin/index.ts';
+import type { Clock, PluginLevel } from '../../plugin/index.ts';
+import { changeChains, isChanges } from '../http/chain/chain-changes.ts';
+import { pluginOf } from '../http/chain/list-part.ts';
+import type { ChainItem } from '../http/chain/compile.ts';
 import { PLUGIN_LEVELS } from '../kernel/define.ts';
+import { nearest } from '../kernel/index.ts';
+import type { Report } from '../kernel/report.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';
@@ -58,13 +63,16 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   });
   const inputs = { loaded, settings, server: compiled, catalog, tenancy, files: shared.files, shared };
   const parts = shared.parts.flatMap((part) => part.compose?.(inputs) ?? []);
-  const server = withDefaultPlugins(compiled, settings.server, parts);
+  const server = withDefaultPlugins(compiled, settings.server, parts, loaded.reporter('server.yaml'));
   const sources = timingSources(settings);
   const pluginTimes = sources.stored || sources.inline ? new PluginTimes(shared.clock, sources) : undefined;
   const measuring = measuringPlugins(shared.watch, server.telemetry.metrics.plugins, shared);
   const watch = admitting(
     {
       inFlight: shared.inFlight,
+      methods: server.chains.entry.flatMap((item, index) =>
+        shared.registry.get(pluginOf(item))?.plugin.provides.includes('caller') ? [index] : [],
+      ),
       tree: tenancy.tree,
       answers: new Map(parts.flatMap(({ answers }) => [...(answers ?? [])])),
       refuseAddress: parts.find((part) => part.refuseAddress)?.refuseAddress,
@@ -73,6 +81,11 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   );
   const chainBuilder = new ChainBuilder(loaded, {
     ...shared,
+    callers: {
+      keys: tenancy.keys,
+      tenants: () => tenancy.current,
+      entry: new Set(server.chains.entry.map(pluginOf)),
+    },
     watch,
     pluginMs: server.limits.pluginMs,
     maxReplyBytes: server.limits.reply,
@@ -137,20 +150,30 @@ async function openCatalog(opening: Promise<void>, loaded: LoadResult, clock: Cl
   }
 }
 
-/** The default chains with the plugins of the add-ons. A chain that the settings name stays as it is. */
+/** The default chains with the plugins of the add-ons, and then with the changes of server.yaml. A list stays as it is. */
 function withDefaultPlugins(
   server: ServerSettings,
   { chains = {} }: Pick<ServerFile, 'chains'>,
   parts: readonly SnapshotPart[],
+  report: Report,
 ): ServerSettings {
   const plugins = parts.flatMap((part) => part.plugins ?? []);
   const completed = PLUGIN_LEVELS.map((level) => {
-    if (chains[level]) return [level, server.chains[level]] as const;
+    const written = chains[level];
+    if (written && !isChanges(written)) return { level, items: server.chains[level], indexes: undefined };
     const items = [...server.chains[level]];
     for (const { name, before, level: at, always } of plugins)
       if (at === level && items.includes(before))
         items.splice(items.indexOf(before), 0, always ? { plugin: name, always } : name);
-    return [level, items] as const;
+    const base = { items, indexes: [...items.keys()] };
+    const list = { file: 'server.yaml', path: ['chains', level] };
+    // The last plugin of a default chain ends it.
+    const ends = (item: ChainItem): boolean => item === items.at(-1);
+    const changed =
+      written && changeChains(written, { [level]: base }, report, { list, nearest, ends, always: items })[level];
+    return { level, items, indexes: undefined, ...changed };
   });
-  return { ...server, chains: Object.fromEntries(completed) as unknown as ServerSettings['chains'] };
+  const byLevel = <T>(of: (one: (typeof completed)[number]) => T) =>
+    Object.fromEntries(completed.map((one) => [one.level, of(one)])) as Record<PluginLevel, T>;
+  return { ...server, chains: byLevel(({ items }) => items), chainIndexes: byLevel(({ indexes }) => indexes) };
 }

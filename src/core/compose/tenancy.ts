@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { KeyRing } from '../kernel/index.ts';
 import type { NodeChanges, NodeTree } from '../tenants/tree.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { DigestRing, type KeyRingOptions } from '../settings/compile/key-ring.ts';
@@ -27,7 +26,7 @@ interface TenancyTools {
 
 /** A change of the store replaces the tenants by one pointer: chains ask through it, requests keep their paths. */
 export class Tenancy {
-  readonly keys: KeyRing;
+  readonly keys: DigestRing;
   readonly tree: NodeTree;
   readonly #settings: Settings;
   readonly #log: Pick<Logger, 'error'>;

@@ -35,6 +35,7 @@ async function compileOnce(loaded: LoadResult, configs: string): Promise<void> {
     // Nothing is opened, so entries do not read the environment.
     env: {},
     log: createLogger({ level: 'silent' }),
+    dry: true,
     random: Math.random,
     upstream: NO_UPSTREAM,
     tokens: NO_TOKENS,

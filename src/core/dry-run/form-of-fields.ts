@@ -1,3 +1,4 @@
+import { isObject, parseJson } from '../../formats/json/object.ts';
 import type { Operation } from '../kernel/index.ts';
 
 const BOUNDARY = 'gatehouse-dry-run-form';
@@ -16,8 +17,8 @@ export function formOfFields(
   { operation, type = '', files = ['file'] }: DryForm,
 ): { readonly body: Buffer; readonly headers: Readonly<Record<string, string>> } | undefined {
   if (operation?.task === undefined || operation.body !== 'multipart' || !FORM.test(type)) return undefined;
-  const fields = objectIn(body.toString());
-  if (!fields) return undefined;
+  const fields = parseJson(body.toString());
+  if (!isObject(fields)) return undefined;
   const part = (disposition: string, value: string): string =>
     `--${BOUNDARY}\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${value}\r\n`;
   const parts = Object.entries(fields).flatMap(([name, value]) =>
@@ -32,12 +33,3 @@ export function formOfFields(
 }
 
 const encoded = (name: string): string => name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-
-function objectIn(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -5,7 +5,7 @@ import { GatewayError, UpstreamError } from '../../plugin/errors.ts';
 import type { TextHold } from '../../plugin/hooks.ts';
 import { createFakeClock } from '../../plugin/testing/fake-clock.ts';
 import { createSource } from '../../plugin/testing/reply.ts';
-import { replacing } from '../../plugin/replacing.ts';
+import { replacing } from '../../formats/texts/replacing.ts';
 import { TextsSource } from './texts-source.ts';
 
 const event = (content: string): string =>

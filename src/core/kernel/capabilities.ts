@@ -24,7 +24,7 @@ import type { MediaInliner, Sender, TargetResolver, Translator } from './sending
 import type { GatewayConfig, Target } from './settings.ts';
 import type { Turns } from './turns.ts';
 
-/** Capabilities that a built-in plugin names in `needs` and gets from its host. External plugins never get `send`, `semantic` and `budgets`. */
+/** Capabilities that a built-in plugin names in `needs` and gets from its host. External plugins never get `send`, `semantic`, `budgets` and `cache`. */
 export interface Capabilities extends PublicCapabilities {
   readonly keys: KeyRing;
   readonly configs: ConfigDirectory;

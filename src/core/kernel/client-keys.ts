@@ -14,3 +14,9 @@ const KEY_SHAPE = /gatehouse_[a-z0-9]{12}_/i;
 
 /** Whether a text contains a string in the format of a gateway key, valid or not. */
 export const holdsKeyShape = (text: string): boolean => KEY_SHAPE.test(text);
+
+/** The token of an Authorization header, with or without `Bearer`, in any case (RFC 9110, section 11.4). */
+export function bearer(header: string | undefined): string | undefined {
+  const token = header?.trim().replace(/^bearer(?:\s+|$)/i, '');
+  return token === '' ? undefined : token;
+}

@@ -49,6 +49,8 @@ export interface Exchange extends PublicExchange {
   limits?: CallerLimits | undefined;
   /** Decisions of guards, in the order in which the guards began. Undefined: there was none. */
   guards?: GuardVerdict[] | undefined;
+  /** Headers for upstreams that a plugin takes from others of the client, by their lower-case names. Undefined: none. */
+  mappedHeaders?: Readonly<Record<string, MappedHeader>> | undefined;
   readonly attempts: Attempt[];
   readonly skipped: SkippedTarget[];
   /** The branch that each conditional chose, in order of evaluation. */
@@ -57,6 +59,12 @@ export interface Exchange extends PublicExchange {
   draws: number[] | undefined;
   /** Id by which the request can be explained later. */
   explainId: string | undefined;
+}
+
+/** The value of a header, and the lower-case name of the client's header that it comes from. */
+export interface MappedHeader {
+  readonly from: string;
+  readonly value: string;
 }
 
 /** An alias of the catalog, as one caller may use it. It stands for a target or for a gateway config. */

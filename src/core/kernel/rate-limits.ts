@@ -3,6 +3,13 @@ import type { LimitedKind, LimitKind } from '../../plugin/errors.ts';
 export const LIMIT_KINDS: readonly LimitKind[] = ['requests', 'tokens', 'concurrency'];
 export const LIMITED_KINDS: readonly LimitedKind[] = ['organization', 'team', 'key', 'entry', 'address'];
 
+/** Limits of one caller that no settings have. */
+export interface OwnLimits {
+  readonly requests?: { readonly count: number; readonly perMs: number };
+  readonly tokens?: { readonly count: number; readonly perMs: number };
+  readonly concurrency?: number;
+}
+
 /** A limit that applies to a request. */
 export interface AppliedLimit {
   readonly node: LimitedKind;

@@ -27,7 +27,7 @@ export function cancelReply(reply: Reply | undefined, reason: GatewayError): voi
 /** The fields of an error that the client sees. */
 export function toClientError(error: GatewayError, requestId: string, replyId?: string): ClientError {
   const { clientStatus: status, message, type, param, limit, retryAfterMs } = error;
-  const code = error.upstreamCode ?? error.code;
+  const code = error.upstreamCode ?? error.ownCode ?? error.code;
   const client = {
     status,
     message,

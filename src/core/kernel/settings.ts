@@ -10,6 +10,7 @@ import type {
 import type { FallThroughRules, UnwantedReplies } from './failures.ts';
 import type { GuardSettings } from './guards.ts';
 import type { ComparedValue, ConditionInput } from './inbound-request.ts';
+import type { OwnLimits } from './rate-limits.ts';
 
 /** A compiled gateway config: defaults filled in, times in milliseconds, inheritance resolved. */
 
@@ -234,6 +235,8 @@ export interface Caller extends PublicCaller {
   readonly files?: Partial<FileLimits> | undefined;
   /** A caller's other value for a key of `metadata` is refused instead of dropped. */
   readonly metadataStrict?: boolean | undefined;
+  /** Limits of a caller that a plugin has made. */
+  readonly limits?: OwnLimits | undefined;
   /** A person sent the request through the console, in the name of the key. */
   readonly origin?: 'playground';
 }

@@ -65,3 +65,6 @@ export function usdText(nano: Nano): string {
   const rest = String(nano % NANO_PER_USD).padStart(9, '0');
   return `${Math.floor(nano / NANO_PER_USD)}.${rest}`.replace(/\.?0+$/, '');
 }
+
+/** The cost of a row in USD; adjustments may give back. */
+export const costText = (nano: Nano): string => (nano < 0 ? `-${usdText(-nano)}` : usdText(nano));

@@ -79,6 +79,12 @@ const toolsOf = (
   replies: new MemoryReplyStores({ clock, ...metrics.replyCache, far: fleet?.replies }),
   pluginFault: pluginFaults(log, metrics.families),
   pluginReports: pluginReports(metrics.families),
+  host: {
+    openMetric: metrics.open,
+    stores: new Map(),
+    called: (plugin: string, outcome: string, ms: number) =>
+      metrics.families.pluginCalls.add({ plugin, outcome }, ms / 1000),
+  },
 });
 
 export function createProcessState(parts: ProcessParts): ProcessState {

@@ -12,7 +12,7 @@ import type { Metrics } from '../record/metrics/registry.ts';
 import type { LiveSnapshot } from '../compose/live-snapshot.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { lostEntries } from './lost-entries.ts';
-import { moduleVersions } from '../compose/plugin-modules.ts';
+import { moduleFiles, moduleVersions } from '../compose/plugin-modules.ts';
 import { reportRestartOnly } from './restart-only.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
 import { messageOf } from '../kernel/outside/thrown.ts';
@@ -146,7 +146,7 @@ export class Reloader {
       return await this.#decide(loaded, files);
     } finally {
       // Also follows the files of a refused load: their next change may correct them.
-      if (!this.#stopped) await this.#follow(files);
+      if (!this.#stopped) await this.#follow(files, loaded.settings);
     }
   }
 
@@ -232,13 +232,13 @@ export class Reloader {
     return { outcome: 'refused', hash: this.#hash, diagnostics };
   }
 
-  async #follow(files: RecordedFiles): Promise<void> {
-    const { watch, live, log } = this.#setup;
+  async #follow(files: RecordedFiles, settings = this.#inForce.settings): Promise<void> {
+    const { watch, live, log, configs } = this.#setup;
     const { watch: wanted, debounceMs } = live.current.server.reload;
     if (!watch) return;
     if (!wanted) return watch.stop();
     await watch
-      .follow(files, debounceMs)
+      .follow(files, debounceMs, moduleFiles(settings.server.plugins ?? [], configs))
       .catch((err: unknown) => log.error({ err }, 'the settings cannot be watched; SIGHUP reloads them'));
   }
 }

@@ -168,5 +168,8 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   client_closed: failure('client_disconnected'),
   guard_failed: failure('other'),
   reply_withheld: failure('other'),
+  plugin_refused: { errorType: 'permission', rejection: 'forbidden' },
+  plugin_call_failed: failure('other'),
+  auth_unavailable: { errorType: 'auth', rejection: 'auth' },
   internal_error: failure('other'),
 };

@@ -7,6 +7,7 @@ import {
   type Target,
   type TryRecord,
 } from '../kernel/index.ts';
+import { blamedPlugin } from '../kernel/outside/blame.ts';
 import type { GatewayError } from '../../plugin/index.ts';
 import type { Usage } from '../../formats/events.ts';
 import { endOfAttempt, isEndedByGateway, isUnsent, type RecordEnd } from './attempt-end.ts';
@@ -131,7 +132,7 @@ function resultOf(exchange: Exchange, end: RecordEnd) {
     outcome: outcomeOf(errorCode, end),
     errorCode,
     errorType: errorTypeOf(errorCode),
-    plugin: error && TEXTS.other.of(error.plugin),
+    plugin: error && TEXTS.other.of(error.plugin ?? blamedPlugin(error)),
     disconnectStage: aborted ? disconnectStage(exchange, end) : undefined,
     limitedBy: error && limitOf(error),
     rejection: error && !wasTried(exchange) ? ERROR_LABELS[error.code].rejection : undefined,

@@ -27,12 +27,12 @@ const LISTS: readonly string[] = Object.values(formats).flatMap(({ requestHeader
 
 /**
  * Headers of a request to an upstream, without credentials. They are merged in this order, later ones winning: the
- * caller's forwarded headers, the format's, the provider's, the caller's for the target's API. Lists are joined.
+ * caller's forwarded and mapped headers, the format's, the provider's, the caller's for the target's API. Lists are joined.
  */
-export function outboundHeaders({ request }: Exchange, sources: HeaderSources): Headers {
+export function outboundHeaders({ request, mappedHeaders }: Exchange, sources: HeaderSources): Headers {
   const { forward, ofCaller, ofFormat, ofProvider } = sources;
   // The path of nearly every request: the caller sends no such headers.
-  if (forward.length === 0 && ofCaller === NO_HEADERS)
+  if (forward.length === 0 && ofCaller === NO_HEADERS && !mappedHeaders)
     return ofFormat ? { ...ofFormat, ...ofProvider, ...JSON_BODY } : ownHeaders(ofProvider);
   const forwarded: Record<string, string> = {};
   for (const name of forward) {
@@ -41,6 +41,7 @@ export function outboundHeaders({ request }: Exchange, sources: HeaderSources): 
     // `hasOwn` excludes inherited properties: a header may be called `constructor`.
     if (value !== undefined && Object.hasOwn(request.headers, name)) forwarded[name] = [value].flat().join(', ');
   }
+  for (const [name, { value }] of Object.entries(mappedHeaders ?? {})) forwarded[name] = value;
   const layers = [forwarded, ofFormat ?? {}, ofProvider, ofCaller];
   const headers: Record<string, string> = {};
   for (const layer of layers) Object.assign(headers, layer);

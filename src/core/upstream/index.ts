@@ -72,7 +72,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const url = addressOf(request);
       const { allowInsecure, metadataServer = false, connections = SMALL_CONNECTIONS } = request;
       const pool = pools.get({ url: url.origin, allowInsecure, metadataServer, connections });
-      new SmallExchange(pool, url.pathname + url.search, request, { resolve, reject }).begin(clock.after);
+      new SmallExchange(pool, url.pathname + url.search, request, { resolve, reject }).begin(
+        clock.after,
+        request.cancellation,
+      );
     });
   }
 

@@ -138,6 +138,7 @@ export interface SmallRequest {
   /** As in Origin. */
   readonly metadataServer?: boolean;
   readonly timeoutMs: number;
+  readonly cancellation?: Cancellation;
 }
 export interface SmallReply {
   readonly status: number;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { replacing } from '../../plugin/replacing.ts';
+import { replacing } from './replacing.ts';
 import { clientContext, replyContext } from '../contexts.testkit.ts';
 import type { GenerationEvent } from '../events.ts';
 import { formats } from '../index.ts';

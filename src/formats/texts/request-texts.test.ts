@@ -133,6 +133,70 @@ describe('the texts of a request', () => {
     ]);
   });
 
+  it('are also what a caller writes as the work of hosted tools', () => {
+    const code = {
+      type: 'code_interpreter_call',
+      id: 'ci',
+      code: 'print(1)',
+      outputs: [{ type: 'logs', logs: 'one' }],
+    };
+    const body = {
+      input: [
+        code,
+        { type: 'mcp_call', id: 'm', name: 'f', arguments: '{"q":1}', output: 'found' },
+        { type: 'image_generation_call', id: 'i', result: 'AAAA' },
+        { type: 'computer_call_output', output: { type: 'computer_screenshot', image_url: 'data:' } },
+      ],
+    };
+    expect(shown('openai-responses', body)).toEqual([
+      'assistant tool_arguments input.0.code: print(1)',
+      'tool tool_result input.0.outputs.0: {"type":"logs","logs":"one"}',
+      'assistant tool_arguments input.1.arguments: {"q":1}',
+      'tool tool_result input.1.output: found',
+    ]);
+    expect(media('openai-responses', body)).toEqual([
+      'assistant image_generation_call input.2',
+      'tool computer_screenshot input.3.output',
+    ]);
+    const result = { type: 'code_execution_result', stdout: 'out', stderr: 'err', return_code: 0, content: [] };
+    const messages = [{ role: 'user', content: [{ type: 'code_execution_tool_result', content: result }] }];
+    expect(shown('anthropic-messages', { messages })).toEqual([
+      'tool tool_result messages.0.content.0.content.stdout: out',
+      'tool tool_result messages.0.content.0.content.stderr: err',
+    ]);
+    const parts = [
+      { executableCode: { code: 'a' } },
+      { code_execution_result: { output: 'b' } },
+      { functionResponse: { response: {}, parts: [{ inlineData: { data: 'x' } }] } },
+      { text: 'c', inlineData: { data: 'x' } },
+    ];
+    expect(shown('gemini', { contents: [{ parts }] })).toEqual([
+      'assistant tool_arguments contents.0.parts.0.executableCode.code: a',
+      'tool tool_result contents.0.parts.1.code_execution_result.output: b',
+      'tool tool_result contents.0.parts.2.functionResponse.response: {}',
+      'user text contents.0.parts.3.text: c',
+    ]);
+    expect(media('gemini', { contents: [{ parts }] })).toEqual([
+      'tool inlineData contents.0.parts.2.functionResponse.parts.0',
+      'user inlineData contents.0.parts.3',
+    ]);
+  });
+
+  it('do not hide pictures and tokens', () => {
+    const content = [{ type: 'image_url', image_url: { url: 'data:' }, text: 'hi' }];
+    expect(media('openai-chat', { messages: [{ role: 'user', content }] })).toEqual([
+      'user image_url messages.0.content.0',
+    ]);
+    for (const prompt of [[1, 2], [[1, 2]], ['hi', [1]]])
+      expect(media('openai-chat', { prompt })).toEqual(['user tokens prompt']);
+    const instances = [{ text: 'a', image: { bytesBase64Encoded: 'x' } }];
+    expect(shown('gemini', { instances, parameters: { negativePrompt: 'b' } })).toEqual([
+      'user text instances.0.text: a',
+      'user text parameters.negativePrompt: b',
+    ]);
+    expect(media('gemini', { instances })).toEqual(['user image instances.0.image']);
+  });
+
   it.each([
     ['completions', { prompt: ['one', 'two'] }, ['user text prompt.0: one', 'user text prompt.1: two']],
     ['embeddings', { input: 'one' }, ['user text input: one']],

@@ -44,10 +44,14 @@ class Collector implements RequestTexts {
     else if (isObject(value)) this.texts.push({ role, kind, path, text: JSON.stringify(value), json: true, signed });
   }
 
-  /** A text, or a list of texts and parts. */
+  /** A text, a part, or a list of texts and parts. */
   content(role: TextRole, path: Path, value: unknown, kind: RequestTextKind = 'text'): void {
     if (typeof value === 'string') return this.add([role, kind], path, value);
-    for (const [index, item] of (listOf(value) ?? []).entries()) {
+    if (isObject(value)) return this.#part({ role, path, kind }, value);
+    const items = listOf(value) ?? [];
+    // A prompt may be the numbers of its tokens, or a list of such prompts.
+    if (items.some((item) => typeof item === 'number' || listOf(item))) this.media.push({ role, type: 'tokens', path });
+    for (const [index, item] of items.entries()) {
       const at = [...path, String(index)];
       if (typeof item === 'string') this.add([role, kind], at, item);
       else if (isObject(item)) this.#part({ role, path: at, kind }, item);
@@ -71,9 +75,24 @@ class Collector implements RequestTexts {
     const source = objectOf(part.source);
     if (source?.type === 'text') this.add([role, kind], [...path, 'source', 'data'], stringOf(source.data));
     else if (source?.type === 'content') this.content(role, [...path, 'source', 'content'], source.content, kind);
-    else if (typeof part.text === 'string') this.add([role, kind], inner('text'), part.text);
-    else if (Array.isArray(part.content)) this.content(role, inner('content'), part.content, kind);
-    else if (!WITHOUT_MEDIA.has(type)) this.media.push({ role, type, path });
+    else if (typeof part.text === 'string') {
+      this.add([role, kind], inner('text'), part.text);
+      // A picture with a text of its own stays a picture.
+      if (!type.endsWith('text')) this.media.push({ role, type, path });
+    } else if (part.content) this.content(role, inner('content'), part.content, kind);
+    else if (!WITHOUT_MEDIA.test(type)) this.media.push({ role, type, path });
+    // Results of code that the vendor has run.
+    for (const key of ['stdout', 'stderr']) this.add([role, kind], inner(key), stringOf(part[key]));
+  }
+
+  /** Members of the call of a hosted tool, such as a search, with its results: texts, and objects as their JSON. */
+  hostedCall(path: Path, item: JsonObject): void {
+    for (const [key, value] of Object.entries(item)) {
+      const by: By = RESULTS.has(key) ? ['tool', 'tool_result'] : ['assistant', 'tool_arguments'];
+      const list = listOf(value);
+      for (const [index, one] of list?.entries() ?? []) this.add(by, [...path, key, String(index)], one);
+      if (!list && !NO_TEXTS.has(key)) this.add(by, [...path, key], value);
+    }
   }
 
   /** Members of an object that are texts, if they are there. */
@@ -82,7 +101,20 @@ class Collector implements RequestTexts {
   }
 }
 
-const WITHOUT_MEDIA: ReadonlySet<string> = new Set(['redacted_thinking', 'cache_point']);
+const WITHOUT_MEDIA = /^redacted_thinking$|^cache_point$|_error$|_execution_result$/;
+
+const RESULTS: ReadonlySet<string> = new Set(['output', 'outputs', 'results', 'result', 'error']);
+/** Names and ids; `arguments` and `input` are read for every call. */
+const NO_TEXTS: ReadonlySet<string> = new Set([
+  'type',
+  'id',
+  'call_id',
+  'status',
+  'name',
+  'arguments',
+  'input',
+  'result',
+]);
 
 const ROLES: Readonly<Partial<Record<string, TextRole>>> = {
   system: 'system',
@@ -121,12 +153,12 @@ function ofMessages(to: Collector, body: JsonObject): void {
 
 function ofCall(to: Collector, path: Path, call: unknown): void {
   const { arguments: given, input } = objectOf(call) ?? {};
-  to.add(['assistant', 'tool_arguments'], [...path, 'arguments'], stringOf(given));
-  to.add(['assistant', 'tool_arguments'], [...path, 'input'], stringOf(input));
+  to.add(['assistant', 'tool_arguments'], [...path, 'arguments'], given);
+  to.add(['assistant', 'tool_arguments'], [...path, 'input'], input);
 }
 
 function ofResponses(to: Collector, body: JsonObject): void {
-  to.add(['system', 'text'], ['instructions'], stringOf(body.instructions));
+  to.content('system', ['instructions'], body.instructions);
   to.add(['user', 'text'], ['input'], stringOf(body.input));
   for (const [item, path] of objectsIn(body.input, ['input'])) {
     const type = stringOf(item.type) ?? 'message';
@@ -134,7 +166,10 @@ function ofResponses(to: Collector, body: JsonObject): void {
     if (type === 'reasoning') {
       for (const key of ['summary', 'content']) to.content('assistant', [...path, key], item[key], 'thinking');
     } else if (type.endsWith('_output')) to.content('tool', [...path, 'output'], item.output, 'tool_result');
-    else to.content(roleOf(item.role), [...path, 'content'], item.content);
+    else if (type.endsWith('_call')) {
+      to.hostedCall(path, item);
+      if (type.startsWith('image_')) to.media.push({ role: 'assistant', type, path });
+    } else to.content(roleOf(item.role), [...path, 'content'], item.content);
   }
   const variables = objectOf(objectOf(body.prompt)?.variables) ?? {};
   for (const [name, value] of Object.entries(variables))
@@ -154,11 +189,19 @@ function ofContent(to: Collector, path: Path, value: unknown, role?: TextRole): 
     const by = role ?? roleOf(content.role);
     const [call, callName] = member(part, 'functionCall', 'function_call');
     const [result, resultName] = member(part, 'functionResponse', 'function_response');
+    const [code, codeName] = member(part, 'executableCode', 'executable_code');
+    const [output, outputName] = member(part, 'codeExecutionResult', 'code_execution_result');
     if (isObject(call)) to.add(['assistant', 'tool_arguments'], [...at, callName, 'args'], call.args);
-    else if (isObject(result)) to.add(['tool', 'tool_result'], [...at, resultName, 'response'], result.response);
-    else if (typeof part.text === 'string')
+    if (isObject(code)) to.add(['assistant', 'tool_arguments'], [...at, codeName, 'code'], code.code);
+    if (isObject(output)) to.add(['tool', 'tool_result'], [...at, outputName, 'output'], output.output);
+    if (isObject(result)) {
+      to.add(['tool', 'tool_result'], [...at, resultName, 'response'], result.response);
+      for (const [inner, place] of objectsIn(result.parts, [...at, resultName, 'parts']))
+        ofFile(to, place, { part: inner, role: 'tool' });
+    }
+    if (typeof part.text === 'string')
       to.add([by, part.thought === true ? 'thinking' : 'text'], [...at, 'text'], part.text);
-    else ofFile(to, at, { part, role: by });
+    ofFile(to, at, { part, role: by });
   }
 }
 
@@ -176,10 +219,21 @@ function ofGemini(to: Collector, body: JsonObject, path: Path = []): void {
   if (isObject(body.contents)) ofContent(to, [...path, 'contents'], body.contents);
   for (const [content, at] of objectsIn(body.contents, [...path, 'contents'])) ofContent(to, at, content);
   ofContent(to, [...path, 'content'], body.content);
-  for (const [request, at] of objectsIn(body.requests, [...path, 'requests']))
+  to.add(['user', 'text'], [...path, 'title'], stringOf(body.title));
+  for (const [request, at] of objectsIn(body.requests, [...path, 'requests'])) {
     ofContent(to, [...at, 'content'], request.content);
-  for (const [instance, at] of objectsIn(body.instances, [...path, 'instances']))
-    to.fields('user', at, instance, ['prompt', 'content']);
+    to.add(['user', 'text'], [...at, 'title'], stringOf(request.title));
+  }
+  for (const [instance, at] of objectsIn(body.instances, [...path, 'instances'])) {
+    to.fields('user', at, instance, ['prompt', 'content', 'text', 'title']);
+    for (const type of ['image', 'video', 'mask', 'referenceImages'])
+      if (instance[type] !== undefined) to.media.push({ role: 'user', type, path: [...at, type] });
+  }
+  to.add(
+    ['user', 'text'],
+    [...path, 'parameters', 'negativePrompt'],
+    stringOf(objectOf(body.parameters)?.negativePrompt),
+  );
   const [nested, name] = member(body, 'generateContentRequest', 'generate_content_request');
   if (isObject(nested) && path.length === 0) ofGemini(to, nested, [name]);
 }

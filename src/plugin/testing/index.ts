@@ -1,5 +1,6 @@
 /** Test helpers for plugins: an exchange and a context without a server, a fake clock, and the rules of a chain. */
-export { checkPlugin, type CheckSetup } from './check-plugin.ts';
+export { checkPlugin } from './check-plugin.ts';
+export type { CheckSetup } from './check-runs.ts';
 export {
   createAttempt,
   createContext,

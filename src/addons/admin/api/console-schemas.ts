@@ -1,11 +1,8 @@
 import type { Schema } from '../../../core/settings/schema/schema-files.ts';
 import { ROLES } from './roles.ts';
-import { ID, integer, list, moment, nullable, object, own, text } from './schema-words.ts';
+import { ID, flag, integer, list, moment, nullable, number, object, own, text } from './schema-words.ts';
 
 // Bodies and answers of the calls of console-routes.ts.
-
-const flag = (description: string): Schema => ({ description, type: 'boolean' });
-const number = (description: string): Schema => ({ description, type: 'number' });
 
 const PLACE = {
   file: text('In the folder of the settings.', { examples: ['gateway/production.yaml'] }),

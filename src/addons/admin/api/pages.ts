@@ -1,5 +1,6 @@
 import { ApiProblem } from './problems.ts';
 import type { CallQuery } from './parameters.ts';
+import { parseJson } from '../../../formats/json/object.ts';
 
 interface ApiPage<Item> {
   readonly items: readonly Item[];
@@ -14,12 +15,8 @@ export const toCursor = (last: string): string => Buffer.from(JSON.stringify([1,
 export function readCursor(query: CallQuery): string | undefined {
   const cursor = query.one('cursor');
   if (cursor === undefined) return undefined;
-  try {
-    const read: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    if (Array.isArray(read) && read.length === 2 && read[0] === 1 && typeof read[1] === 'string') return read[1];
-  } catch {
-    // Reported below.
-  }
+  const read = parseJson(Buffer.from(cursor, 'base64url').toString());
+  if (Array.isArray(read) && read.length === 2 && read[0] === 1 && typeof read[1] === 'string') return read[1];
   throw new ApiProblem('invalid_query', '`cursor` is not the `next` of a page.');
 }
 

@@ -1,8 +1,6 @@
 import type { Schema } from '../../../core/settings/schema/schema-files.ts';
-import { integer, list, moment, object, text } from './schema-words.ts';
+import { flag, integer, list, moment, number, object, text } from './schema-words.ts';
 
-const number = (description: string): Schema => ({ description, type: 'number' });
-const flag = (description: string): Schema => ({ description, type: 'boolean' });
 const open = (description: string): Schema => ({ description, type: 'object' });
 
 const STATE = text('`running`: it has not ended.', { enum: ['complete', 'failed', 'aborted', 'running'] });

@@ -6,6 +6,8 @@ export const BASE = 'https://gatehouse.dev/schemas/';
 export const OWN = `${BASE}admin.json`;
 
 export const text = (description: string, more: object = {}): Schema => ({ description, type: 'string', ...more });
+export const flag = (description: string): Schema => ({ description, type: 'boolean' });
+export const number = (description: string): Schema => ({ description, type: 'number' });
 export const object = (
   properties: Readonly<Record<string, Schema>>,
   required: readonly string[] = Object.keys(properties),

@@ -3,6 +3,7 @@ import type { World } from '../../../core/commands/terminal/arguments.ts';
 import { ask, Unanswered, type AdminReply } from './ask.ts';
 import { callLines, readCall, type AdminCall } from './call.ts';
 import { gapsOf, showAnswer } from './show.ts';
+import { parseJson } from '../../../formats/json/object.ts';
 
 const isDone = ({ status }: AdminReply): boolean => status >= 200 && status < 300;
 
@@ -87,13 +88,9 @@ async function refuse(reply: AdminReply, { err }: World): Promise<1> {
 }
 
 function refusalOf(text: string): string | undefined {
-  try {
-    const problem: unknown = JSON.parse(text);
-    if (!isObject(problem) || typeof problem['code'] !== 'string') return undefined;
-    const errors = Array.isArray(problem['errors']) ? problem['errors'].filter(isObject) : [];
-    const lines = errors.slice(1).map(({ pointer, message }) => `\n  ${String(pointer)}: ${String(message)}`);
-    return `${problem['code']}: ${String(problem['detail'])}${lines.join('')}`;
-  } catch {
-    return undefined;
-  }
+  const problem = parseJson(text);
+  if (!isObject(problem) || typeof problem['code'] !== 'string') return undefined;
+  const errors = Array.isArray(problem['errors']) ? problem['errors'].filter(isObject) : [];
+  const lines = errors.slice(1).map(({ pointer, message }) => `\n  ${String(pointer)}: ${String(message)}`);
+  return `${problem['code']}: ${String(problem['detail'])}${lines.join('')}`;
 }

@@ -2,6 +2,7 @@ import { isObject } from '../../../core/kernel/index.ts';
 import type { AnswerName } from '../api/answer-schemas.ts';
 import { requestText } from './request-text.ts';
 import type { AdminCall } from './call.ts';
+import { textTable } from '../../../core/kernel/layout.ts';
 
 /** Columns of tables: a field, or a field of a field. The others are in the JSON. */
 const COLUMNS: Readonly<Partial<Record<AnswerName, readonly string[]>>> = {
@@ -78,17 +79,7 @@ const plainLines = (text: string): string => text.split('\n').map(plain).join('\
 
 function table(rows: readonly Shown[], columns: readonly string[]): string {
   const heads = columns.map((column) => column.split('.').at(-1)!.replaceAll('_', ' ').toUpperCase());
-  const cells = [heads, ...rows.map((row) => columns.map((column) => valueAt(row, column)))];
-  const widths = columns.map((_, index) => Math.max(...cells.map((row) => row[index]!.length)));
-  return cells
-    .map(
-      (row) =>
-        `${row
-          .map((text, index) => text.padEnd(widths[index]!))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  return textTable([heads, ...rows.map((row) => columns.map((column) => valueAt(row, column)))]);
 }
 
 function lines(answer: Shown): string {

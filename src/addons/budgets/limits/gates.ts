@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../plugin/index.ts';
 import type { LimitKind } from '../../../plugin/errors.ts';
 import { networkOf } from '../../../core/kernel/network-of.ts';
@@ -13,6 +14,10 @@ export interface Refusal {
   /** Exact for rates. */
   readonly retryAfterMs: number;
 }
+
+/** Gates of callers that plugins have made. Beyond it those are forgotten that hold no use of a limit; beyond twice as many, any. */
+const MAX_MADE = 10_000;
+const LOOKED_AT = 32;
 
 /** The end of another request makes room. When it comes is unknown. */
 const FULL_RETRY_MS = 1000;
@@ -35,6 +40,8 @@ export class Gates implements GateTable {
   readonly addresses: AddressGates;
   readonly #clock: Pick<Clock, 'now'>;
   #gates = new Map<string, Gate>();
+  /** Of callers that plugins have made with limits of their own, by id; the least recently used first. */
+  readonly #made = new Map<string, Gate>();
   /** Gates that no node has any more and that are still used. */
   readonly #left = new Set<string>();
   readonly #fleet: () => FleetLimits | undefined;
@@ -75,7 +82,7 @@ export class Gates implements GateTable {
     if (processes < 1 || processes === this.#processes) return;
     this.#processes = processes;
     const now = this.#clock.now();
-    for (const gate of this.#gates.values()) gate.change(gate.limits, processes, now);
+    for (const gate of [...this.#gates.values(), ...this.#made.values()]) gate.change(gate.limits, processes, now);
   }
 
   /** Nothing changes until the directory is used: these settings may be refused. */
@@ -85,6 +92,28 @@ export class Gates implements GateTable {
 
   find(name: string, of: Limited, models: string | undefined, limits: Limits): Gate {
     return this.#gates.get(name) ?? new Gate(of, models, limits, { processes: this.#processes, fleet: this.#fleet() });
+  }
+
+  /** The gate of a caller that no settings have. */
+  ofCaller(id: string, limits: Limits): Gate {
+    const processes = this.#processes;
+    const known = this.#made.get(id);
+    const of: Limited = { kind: 'key', id, ref: `key:${id}`, limits: undefined };
+    const gate = known ?? new Gate(of, undefined, limits, { processes, fleet: this.#fleet() });
+    if (known && !isDeepStrictEqual(known.limits, limits)) known.change(limits, processes, this.#clock.now());
+    this.#made.delete(id);
+    this.#made.set(id, gate);
+    if (!known) this.#forgetUnused();
+    return gate;
+  }
+
+  #forgetUnused(): void {
+    const now = this.#clock.now();
+    let looked = 0;
+    for (const [id, gate] of this.#made) {
+      if (this.#made.size <= MAX_MADE || (looked += 1) > LOOKED_AT) return;
+      if (gate.isUnused(now) || this.#made.size > 2 * MAX_MADE) this.#made.delete(id);
+    }
   }
 
   use(listed: ListedGates): void {

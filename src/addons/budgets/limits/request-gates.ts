@@ -93,8 +93,10 @@ export class RequestGates implements RateGates {
 
   #callerGates({ caller }: Exchange): readonly Gate[] {
     if (!caller) return NONE;
-    const { tree, directory } = this.#setup;
-    return directory.whole(tree.pathOf(caller));
+    const { tree, directory, gates } = this.#setup;
+    const own = caller.limits && gates.ofCaller(caller.keyId, caller.limits);
+    const whole = directory.whole(tree.pathOf(caller));
+    return own ? [...whole, own] : whole;
   }
 
   #targetGates({ caller }: Exchange, { resolved }: Attempt): readonly Gate[] {

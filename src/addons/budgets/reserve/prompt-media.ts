@@ -1,4 +1,4 @@
-import { isObject } from '../../../formats/json/object.ts';
+import { isObject, parseJson } from '../../../formats/json/object.ts';
 import { bareMime, mediaKind, mimeOfUrl } from '../../../formats/media/media-types.ts';
 import type { PromptMedium } from '../prices/reserve.ts';
 
@@ -25,7 +25,7 @@ export function namedMedia(body: Buffer | string): readonly PromptMedium[] {
   const text = typeof body === 'string' ? body : body.toString('latin1');
   if (!MAY_NAME_MEDIA.test(text)) return [];
   const found: PromptMedium[] = [];
-  const open: unknown[] = [parsed(text)];
+  const open: unknown[] = [parseJson(text)];
   while (open.length > 0) {
     const value = open.pop();
     const medium = isObject(value) ? mediumOf(value) : undefined;
@@ -34,15 +34,6 @@ export function namedMedia(body: Buffer | string): readonly PromptMedium[] {
     for (const inner of Object.values(value ?? {})) if (typeof inner === 'object' && inner !== null) open.push(inner);
   }
   return found;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    // Nothing but JSON leaves as a body; a vendor refuses what is none.
-    return undefined;
-  }
 }
 
 type PromptPart = Readonly<Record<string, unknown>>;

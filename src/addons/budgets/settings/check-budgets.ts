@@ -1,9 +1,9 @@
-import type { Budget, ChainItem, RateLimits, ServerFile } from '../../../../schemas/types.generated.ts';
+import type { Budget, ChainList, RateLimits, ServerFile } from '../../../../schemas/types.generated.ts';
 import type { Report } from '../../../core/kernel/report.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
-import { attemptChain, has } from '../../../core/settings/checks/needs.ts';
+import { attemptChain, lacks } from '../../../core/settings/checks/needs.ts';
 import { mayStoreBudgets, mayStoreLimits } from './state.ts';
-import { checkZone } from '../../../core/settings/checks/time-zones.ts';
+import { checkZone } from './time-zones.ts';
 import { countedBy } from './compile-node.ts';
 import { LARGEST_CAP, parseCap, type Cap } from '../../../core/tenants/amounts.ts';
 
@@ -118,13 +118,13 @@ export const checkNeeds: Check = (settings) => {
     team: checkLimits,
     organization: checkLimits,
     server({ chains }, report) {
-      if (hasBudgets && chains?.attempt && !has(chains.attempt, 'budget'))
+      if (hasBudgets && lacks([chains?.attempt], 'budget'))
         report({ path: ['chains', 'attempt'], message: withoutBudget('this chain') });
       if (chains?.entry && mayStoreLimits(server)) checkStoredLimits(chains.entry, report);
     },
     target({ path }, report, config) {
-      const { items, where } = attemptChain(path, config, server);
-      if (!hasBudgets || !items || items === server.chains?.attempt || has(items, 'budget')) return;
+      const { layers, isServers, where } = attemptChain(path, config, server);
+      if (!hasBudgets || isServers || !lacks(layers, 'budget')) return;
       report({ path: [], message: withoutBudget(where) });
     },
   };
@@ -138,8 +138,8 @@ const countsBudgets = ({ keys, teams }: CheckedSettings): boolean =>
     ({ budgets }) => budgets !== undefined,
   );
 
-function checkStoredLimits(entry: readonly ChainItem[], report: Report): void {
-  const missing = ['limit', 'limit-tokens'].filter((plugin) => !has(entry, plugin));
+function checkStoredLimits(entry: ChainList, report: Report): void {
+  const missing = ['limit', 'limit-tokens'].filter((plugin) => lacks([entry], plugin));
   if (missing.length === 0) return;
   const names = missing.map((plugin) => `"${plugin}"`).join(' and ');
   report({
@@ -157,7 +157,7 @@ function checkRateLimits({ limits }: { readonly limits?: RateLimits }, { chains 
     { key: 'tokens', plugin: 'limit-tokens' },
   ] as const;
   for (const { key, plugin } of needed) {
-    if (limits[key] === undefined || has(chains.entry, plugin)) continue;
+    if (limits[key] === undefined || !lacks([chains.entry], plugin)) continue;
     const message = `\`${key}\` needs the plugin "${plugin}", which \`chains.entry\` of server.yaml does not include`;
     report({ path: ['limits', key], on: 'key', message });
   }

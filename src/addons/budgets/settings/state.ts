@@ -8,7 +8,7 @@ import type { Report } from '../../../core/kernel/report.ts';
 import type { Secret } from '../../../plugin/index.ts';
 import { parsePeppers } from '../../../core/settings/compile/api-keys.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
-import { checkZone } from '../../../core/settings/checks/time-zones.ts';
+import { checkZone } from './time-zones.ts';
 
 export interface BackupSettings {
   readonly dir: string;

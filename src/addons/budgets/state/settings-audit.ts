@@ -4,6 +4,7 @@ import type { AuditEvent } from '../../../core/ports/audit.ts';
 import type { Fleet } from '../../../core/ports/fleet.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
+import { parseJson } from '../../../formats/json/object.ts';
 
 /** Rows that wait for the store. */
 const MAX_WAITING = 100;
@@ -103,10 +104,6 @@ const eventOf = (action: string, after: object, before?: string): AuditEvent => 
 });
 
 function hashIn(text: string | undefined): unknown {
-  try {
-    return (Object(JSON.parse(text ?? '{}')) as { readonly config_hash?: unknown }).config_hash;
-  } catch {
-    // The audit keeps the digest of a text that is too long.
-    return undefined;
-  }
+  // The audit keeps the digest of a text that is too long, which is no JSON.
+  return (Object(parseJson(text ?? '{}')) as { readonly config_hash?: unknown }).config_hash;
 }

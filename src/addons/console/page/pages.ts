@@ -30,12 +30,8 @@ export class PageFiles {
   readonly #files = new Map<string, Promise<PageFile | undefined>>();
   #built: number | undefined;
 
-  readonly #refresh: () => Promise<void>;
-
-  /** @param refresh builds the page anew where its sources have changed */
-  constructor(folder: string, refresh: () => Promise<void> = async () => {}) {
+  constructor(folder: string) {
     this.#folder = folder;
-    this.#refresh = refresh;
   }
 
   async find(path: string): Promise<PageFile | undefined> {
@@ -55,7 +51,6 @@ export class PageFiles {
 
   /** Notices a new build by its first file. */
   async #look(): Promise<void> {
-    await this.#refresh();
     const built = await stat(join(this.#folder, 'index.html')).then(
       ({ mtimeMs }) => mtimeMs,
       () => undefined,

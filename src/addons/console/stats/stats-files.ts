@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Cell } from './cells.ts';
+import { parseJson } from '../../../formats/json/object.ts';
 
 const DAY_MS = 86_400_000;
 const KEPT_DAYS = 35;
@@ -94,11 +95,5 @@ export class StatsFiles {
 
 type Line = readonly [at: number, cells: readonly Cell[], run: string];
 
-function parse(line: string): Line | undefined {
-  try {
-    // The gateway's own file.
-    return JSON.parse(line) as Line;
-  } catch {
-    return undefined;
-  }
-}
+/** Of the gateway's own file. */
+const parse = (line: string): Line | undefined => parseJson(line) as Line | undefined;

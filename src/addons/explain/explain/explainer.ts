@@ -222,6 +222,7 @@ export class Explainer {
       clock,
       env,
       log,
+      dry: true,
       random: () => draw(asking),
       upstream: NO_UPSTREAM,
       tokens: NO_TOKENS,

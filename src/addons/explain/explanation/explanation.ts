@@ -134,6 +134,8 @@ export interface PluginExplanation {
   readonly on: FieldSource;
   /** The list of the config or target that does not name it; `always: true` at `on` keeps it there. */
   readonly keptIn?: FieldSource | undefined;
+  /** The list of changes that sets options of it. */
+  readonly optionsFrom?: FieldSource | undefined;
   /**
    * not run: explain skips it, because it is not declared pure. left out: it has nothing to do here. not reached: an
    * earlier plugin has answered or rejected the request.

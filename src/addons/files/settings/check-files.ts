@@ -4,6 +4,7 @@ import { providerOf } from '../../../core/providers/index.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { isLocalHost, offLimits } from '../../../core/settings/checks/hosts.ts';
 import { checkProviderName } from '../../../core/settings/checks/names.ts';
+import { lacks } from '../../../core/settings/checks/needs.ts';
 import type { Report } from '../../../core/kernel/report.ts';
 import { parseBytes } from '../../../core/kernel/units.ts';
 import { hasPathStyle } from './files.ts';
@@ -23,8 +24,7 @@ function checkFiles(file: ServerFile, known: CheckedSettings, report: Report): v
     if (value !== undefined && /^0+(?:\.0+)?\D*$/.test(String(value)))
       report({ path: ['files', key], message: `\`${key}: 0\` would refuse every file; leave it out for the default` });
   }
-  const names = chains?.entry?.map((item) => (typeof item === 'string' ? item : item.plugin));
-  if (names && !names.includes('files'))
+  if (lacks([chains?.entry], 'files'))
     report({
       path: ['files'],
       on: 'key',

@@ -1,12 +1,17 @@
-import type { GuardVerdict } from '../../../core/kernel/index.ts';
+import type { Exchange } from '../../../core/kernel/index.ts';
 import type { PluginWords } from '../../../plugin/index.ts';
 
-/** Decisions of guards for `gatehouse explain`. */
-export function wordsOf(verdicts: readonly GuardVerdict[] | undefined): PluginWords | undefined {
-  if (!verdicts || verdicts.length === 0) return undefined;
-  const does = verdicts.map(({ guard, on, verdict, matches }) => {
+/** How much of the reply waits for guards, in a dry run. */
+export const holdsOf = new WeakMap<Exchange, Set<string>>();
+
+/** Decisions of guards, and what waits for them, for `gatehouse explain`. */
+export function wordsOf(exchange: Exchange): PluginWords | undefined {
+  const { guards = [] } = exchange;
+  const holds = [...(holdsOf.get(exchange) ?? [])];
+  if (guards.length + holds.length === 0) return undefined;
+  const does = guards.map(({ guard, on, verdict, matches }) => {
     const count = matches > 0 ? ` (${matches} ${matches === 1 ? 'match' : 'matches'})` : '';
     return `${guard} on ${on}: ${verdict}${count}`;
   });
-  return { does: does.join(', '), details: { guards: verdicts } };
+  return { does: [...does, ...holds].join(', '), details: { guards, ...(holds.length > 0 && { holds }) } };
 }

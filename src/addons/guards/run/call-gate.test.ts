@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/fake-clock.ts';
+import { Cancellation } from '../../../plugin/cancellation.ts';
+import { GatewayError } from '../../../plugin/index.ts';
 import { CallGate } from './call-gate.ts';
 
 const pending = (): { call: () => Promise<string>; end: () => void; begun: () => number } => {
@@ -55,5 +57,28 @@ describe('calls to one address', () => {
     await clock.advance(6000);
     await expect(ask(async () => 'ok')).resolves.toBe('ok');
     await expect(ask(async () => 'ok')).resolves.toBe('ok');
+  });
+
+  it('are cancelled with their requests, which opens no breaker', async () => {
+    const clock = createFakeClock();
+    const gate = new CallGate({ clock, running: 1 });
+    const left = new GatewayError('client_closed', 'gone');
+    const { call, end, begun } = pending();
+    const first = gate.run(1000, call);
+    const waits = new Cancellation();
+    const second = gate.run(1000, call, waits);
+    waits.cancel(left);
+    await expect(second).rejects.toBe(left);
+    end();
+    await first;
+    for (let count = 0; count < 9; count += 1) {
+      const runs = new Cancellation();
+      const cancelled = (): Promise<string> => new Promise((_, reject) => runs.onCancel(reject));
+      const asked = gate.run(1000, cancelled, runs);
+      runs.cancel(left);
+      await expect(asked).rejects.toBe(left);
+    }
+    await expect(gate.run(1000, async () => 'ok')).resolves.toBe('ok');
+    expect(begun()).toBe(1);
   });
 });

@@ -1,12 +1,16 @@
 import type { Guard as GuardFile } from '../../../../schemas/types.generated.ts';
 import { hooked, type HookTools } from '../../../core/hooks/hooked.ts';
+import { wholeBody } from '../../../core/hooks/whole-body.ts';
 import type { GatewayContext, GuardSettings, GuardVerdict } from '../../../core/kernel/index.ts';
-import { compileGuard, type CompiledGuard } from '../guard.ts';
+import { compileGuard, hasOwnTexts, type CompiledGuard } from '../guard.ts';
 import { searchFor } from '../search/index.ts';
+import { holdsOf } from '../plugins/words.ts';
+import { holdWords } from './hold-words.ts';
 import { jwtStep } from './jwt.ts';
 import type { GuardNext, GuardStep, GuardTools } from './step.ts';
 import { factsFor } from './request-facts.ts';
 import { textHooks, type GuardHooks } from './text-hooks.ts';
+import { CHECKS } from '../settings/check-options.ts';
 import { countAll, verdictOf } from './verdicts.ts';
 import { GuardWebhook } from './webhook.ts';
 import { webhookSteps } from './webhook-hooks.ts';
@@ -38,8 +42,14 @@ export function openGuards(
     }
     const lists: readonly Guards[] =
       level === 'attempt' ? [attempt?.target.guards] : [ofServer, exchange.caller?.guards, exchange.config?.guards];
-    return inOrder(lists.flatMap(runsOf), ctx, next);
+    const run = inOrder(lists.flatMap(runsOf), ctx, next);
+    return level === 'request' && tools.wholeReplies ? run.then(() => readWhole(ctx, tools.maxBytes)) : run;
   };
+}
+
+async function readWhole({ exchange: { reply, cancellation } }: GatewayContext, most: number): Promise<void> {
+  if (reply?.form === 'json' && !Buffer.isBuffer(reply.body))
+    reply.body = await wholeBody(reply.body, most, cancellation);
 }
 
 const NONE: readonly GuardStep[] = [];
@@ -52,8 +62,17 @@ function inOrder(runs: readonly GuardStep[], ctx: GatewayContext, next: GuardNex
 function runOf(file: GuardFile, tools: GuardTools): GuardStep {
   const guard = compileGuard(file);
   const steps = stepsOf(guard, tools);
-  return (ctx, next) => (guard.includes(ctx) ? inOrder(steps, ctx, next) : next());
+  const readsTexts = guard.input && !CHECKS[guard.check].ofRequest;
+  return (ctx, next) => {
+    if (!guard.includes(ctx)) return next();
+    // A guard of a target reads them in the body of its attempt.
+    if (readsTexts && !ctx.attempt && hasOwnTexts(ctx.exchange.config))
+      verdictOf(ctx.exchange, guard, 'input').unseen(OWN_TEXTS, guard.action !== 'observe');
+    return inOrder(steps, ctx, next);
+  };
 }
+
+const OWN_TEXTS = 'the texts that the config sent with the request adds, which belong in its body,';
 
 function stepsOf(guard: CompiledGuard, tools: GuardTools): readonly GuardStep[] {
   const breaks = factsFor(guard);
@@ -78,10 +97,19 @@ function stepsOf(guard: CompiledGuard, tools: GuardTools): readonly GuardStep[] 
   };
   const run = (hooks: GuardHooks | undefined): readonly GuardStep[] => (hooks ? [asRun(hooks, hookTools)] : []);
   const search = searchFor(guard.check, guard.options);
-  if (search) return run(textHooks(guard, search));
+  const words = tools.dry ? holdWords(guard, search) : undefined;
+  const told: readonly GuardStep[] = words === undefined ? [] : [telling(words)];
+  if (search) return [...told, ...run(textHooks(guard, search))];
   const { request, reply } = webhookSteps(guard, tools.dry ? undefined : new GuardWebhook(guard.options, tools));
-  return [...run(request), ...(reply ? [...run(reply.replaces), reply.asks, ...run(reply.collects)] : [])];
+  return [...told, ...run(request), ...(reply ? [...run(reply.replaces), reply.asks, ...run(reply.collects)] : [])];
 }
+
+const telling =
+  (words: string): GuardStep =>
+  ({ exchange }, next) => {
+    holdsOf.set(exchange, (holdsOf.get(exchange) ?? new Set()).add(words));
+    return next();
+  };
 
 const asRun = ({ reads, hooks }: GuardHooks, tools: HookTools): GuardStep =>
   hooked({ level: 'request', reads }, hooks, tools);

@@ -11,6 +11,8 @@ export interface GuardTools {
   readonly pluginFault: ReportPluginFailure;
   /** `limits.reply`. */
   readonly maxBytes: number;
+  /** A plain reply is read whole, so that its status can tell what was found in it. */
+  readonly wholeReplies: boolean;
   /** Nothing is called outside the process. */
   readonly dry: boolean;
   /** Called at the end of each request that a guard has read. Undefined in a dry run. */

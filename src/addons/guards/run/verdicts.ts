@@ -45,9 +45,9 @@ export class Verdict implements GuardVerdict {
   }
 
   /** A part that the guard cannot read. Throws where that is denied. */
-  unseen(part: string): void {
+  unseen(part: string, denies = this.#guard.onUnseen === 'deny'): void {
     this.#become('unseen');
-    if (this.#guard.onUnseen === 'allow') return;
+    if (!denies) return;
     throw new GatewayError(
       'guard_denied',
       `The guard "${this.guard}" cannot read ${part} of this ${SUBJECT[this.on]}, and refuses what it cannot read.`,

@@ -157,11 +157,17 @@ async function decide(
     verdict.skipped();
     return undefined;
   }
+  // A verdict that is only observed is not waited for: it comes when the request has ended.
+  const cancellation = guard.action === 'observe' ? undefined : (ctx.attempt ?? ctx.exchange).cancellation;
   let answer: Answer;
   try {
     const question = { guard: guard.name, on, action: guard.action, request: aboutRequest(ctx), texts };
-    answer = await webhook.ask(question, ctx.exchange.id);
+    answer = await webhook.ask(question, ctx.exchange.id, cancellation);
   } catch (thrown) {
+    if (cancellation?.reason) {
+      verdict.skipped();
+      throw cancellation.reason;
+    }
     verdict.failed(thrown);
     return undefined;
   }

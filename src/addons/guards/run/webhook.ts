@@ -2,7 +2,7 @@ import { isObject } from '../../../core/kernel/index.ts';
 import { version } from '../../../core/kernel/version.ts';
 import { signedHeaders, signingKey } from '../../../core/kernel/webhook-signature.ts';
 import type { Upstream } from '../../../core/upstream/types.ts';
-import type { Clock, Secret } from '../../../plugin/index.ts';
+import type { Cancellation, Clock, Secret } from '../../../plugin/index.ts';
 import { CallGate } from './call-gate.ts';
 
 /** A text that a webhook is asked about. */
@@ -61,11 +61,11 @@ export class GuardWebhook {
     this.#gate = new CallGate({ clock: tools.clock, running: connections });
   }
 
-  /** Rejects when there is no answer that can be read, in time. */
-  async ask(question: Question, id: string): Promise<Answer> {
+  /** Rejects when there is no answer that can be read, in time, and with the reason of the cancellation. */
+  async ask(question: Question, id: string, cancellation?: Cancellation): Promise<Answer> {
     const { timeout_ms } = this.#options;
     const deadline = this.#tools.clock.now() + timeout_ms;
-    return this.#gate.run(deadline, async () => {
+    const call = async (): Promise<Answer> => {
       const body = JSON.stringify({ version: 1, ...question });
       const { status, bytes, text } = await this.#tools.exchange({
         url: this.#options.url,
@@ -80,10 +80,12 @@ export class GuardWebhook {
         connections: this.#options.connections,
         allowInsecure: this.#options.allow_insecure,
         timeoutMs: Math.max(1, deadline - this.#tools.clock.now()),
+        ...(cancellation && { cancellation }),
       });
       if (status !== 200) throw new Error(`the webhook answered HTTP ${status}`);
       return readAnswer(bytes?.toString() ?? text, question.texts.length);
-    });
+    };
+    return this.#gate.run(deadline, call, cancellation);
   }
 }
 

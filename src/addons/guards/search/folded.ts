@@ -46,8 +46,9 @@ function unitAt({ starts }: Folded, from: number): number {
 
 /** The search finds its matches also where invisible characters, or letters of another look, are in them. */
 export function searchFolded(search: TextSearch): TextSearch {
-  const { decided } = search;
+  const { decided, longest } = search;
   return {
+    longest,
     in(text) {
       if (!FOLDED.test(text)) return search.in(text);
       const folded = fold(text);

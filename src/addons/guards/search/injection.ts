@@ -1,22 +1,60 @@
 import type { Rule } from './rules.ts';
 
-const rule = (pattern: RegExp, longest: number): Rule => ({ pattern, mask: '', longest });
+const LONGEST = 160;
+
+/** A space of the phrase stands for up to three of any kind. */
+const rule = (phrase: string): Rule => ({
+  pattern: new RegExp(phrase.replaceAll(' ', String.raw`\s{1,3}`), 'i'),
+  mask: '',
+  longest: LONGEST,
+});
+
+const INSTRUCTIONS =
+  '(?:instructions?|prompts?|rules|messages?|directions?|directives?|context|guidance|guidelines|policy|policies)';
+const EARLIER = '(?:previous|prior|above|earlier|preceding|system|original|initial|current)';
+const FREE = '(?:restrictions|rules|guidelines|filters?|limits)';
 
 /** Phrases that ask a model to leave its instructions. Heuristics: they miss attacks, and find texts about attacks. */
 export const INJECTIONS: readonly Rule[] = [
   rule(
-    /\b(?:ignore|disregard|forget|override|bypass)\s{1,3}(?:all|any|the|your|my|these|those)?\s{0,3}(?:of\s{1,3}(?:the|your)\s{1,3})?(?:previous|prior|above|earlier|preceding|system|original)\s{1,3}(?:instructions?|prompts?|rules?|messages?|directions?|context)\b/i,
-    90,
+    String.raw`\b(?:ignore|disregard|forget|override|bypass|discard|neglect|cancel|set aside) (?:(?:all|any|every|of|the|your|my|these|those) ){0,4}${EARLIER} ${INSTRUCTIONS}\b`,
+  ),
+  rule(String.raw`\b(?:ignore|disregard|forget) (?:all of )?the above (?:and|context|text)\b`),
+  rule(
+    String.raw`\b(?:${EARLIER}|your) (?:\w{1,12} )?${INSTRUCTIONS} (?:are|were) (?:now )?(?:void|cancell?ed|revoked|obsolete|outdated)\b`,
   ),
   rule(
-    /\b(?:reveal|print|show|repeat|output|leak)\s{1,3}(?:me\s{1,3})?(?:your|the)\s{1,3}(?:hidden\s{1,3}|full\s{1,3}|entire\s{1,3})?(?:system\s{1,3}prompt|initial\s{1,3}instructions|system\s{1,3}message)\b/i,
-    80,
+    String.raw`\b(?:reveal|print|show|repeat|output|leak|display|translate|encode|summari[sz]e|quote) (?:me )?(?:your|the) (?:(?:hidden|full|entire|initial|own|secret) ){0,2}(?:system (?:prompt|message)|(?<=your |initial |hidden |secret )(?:instructions|prompt))\b`,
   ),
-  rule(/\byou\s{1,3}are\s{1,3}(?:now\s{1,3})?(?:DAN|in\s{1,3}developer\s{1,3}mode|jailbroken|unrestricted)\b/i, 50),
-  rule(/\b(?:do\s{1,3}anything\s{1,3}now|developer\s{1,3}mode\s{1,3}enabled)\b/i, 40),
-  rule(/<\|(?:im_start|im_end|system|endoftext)\|>|\[\/?INST\]|<<\/?SYS>>/, 16),
   rule(
-    /\bpretend\s{1,3}(?:that\s{1,3})?(?:you\s{1,3}have\s{1,3}no|there\s{1,3}are\s{1,3}no)\s{1,3}(?:rules|restrictions|guidelines|filters)\b/i,
-    70,
+    String.raw`\bwhat (?:did|does|is|are|was|were) (?:your|the) (?:system|initial|hidden) (?:prompt|message|instructions)\b`,
   ),
+  rule(String.raw`\b(?:repeat|copy|print|output) (?:all |everything |the |text |words ){1,3}above\b`),
+  rule(String.raw`\byou are (?:now )?(?:DAN|in developer mode|jailbroken|unrestricted)\b`),
+  rule(String.raw`\b(?:do anything now|developer mode enabled|unrestricted (?:AI|model|assistant|chatbot))\b`),
+  rule(String.raw`\bpretend (?:that )?(?:you have no|there are no) ${FREE}\b`),
+  rule(
+    String.raw`\b(?:AI|model|assistant|chatbot) (?:without|with no|who has no|that has no) (?:any )?(?:\w{1,12} )?${FREE}\b`,
+  ),
+  rule(String.raw`\b(?:attention|dear|note to|message to) (?:the |all )?(?:AI|LLM|assistant|language model)s?\b`),
+  rule(String.raw`\bif you are an? (?:AI|LLM|(?:large )?language model)\b`),
+  rule(
+    String.raw`<\|(?:im_start|im_end|system|endoftext|(?:start|end)_header_id)\|>|\[\/?INST\]|<<\/?SYS>>|<(?:start|end)_of_turn>|\{\{[#/]system~?\}\}`,
+  ),
+  // German, French, Spanish, Portuguese, Italian, Dutch.
+  rule(
+    /\b(?:ignoriere|vergiss|missachte) (?:\S{2,12} ){0,2}(?:vorherigen|vorigen|bisherigen|obigen|früheren) (?:Anweisungen|Regeln|Befehle)\b/
+      .source,
+  ),
+  rule(
+    /\b(?:ignore[zr]?|ignora|oublie[zr]?|olvida|esque[cç]a|dimentica) (?:\S{2,7} ){0,2}(?:instructions|consignes|instrucciones|reglas|instruções|regras|istruzioni|regole) (?:précédentes|antérieures|anteriores|previas|prévias|precedenti|anteriori)/
+      .source,
+  ),
+  rule(String.raw`\bnegeer (?:\S{2,12} ){0,2}(?:eerdere|vorige|bovenstaande) instructies\b`),
+  // Russian, Arabic, Chinese, Japanese, Korean.
+  rule(/(?:игнорируй|забудь)(?:те)? (?:\S{2,12} ){0,2}(?:предыдущие|прежние) (?:инструкции|указания)/.source),
+  rule(/تجاهل (?:\S{2,12} ){0,2}(?:التعليمات|الأوامر) السابقة/.source),
+  rule(/(?:忽略|无视|忘记).{0,8}(?:之前|以上|前面|先前).{0,8}(?:指令|指示|规则|提示)/.source),
+  rule(/(?:以前|これまで|上記)の.{0,4}(?:指示|命令|ルール).{0,6}(?:無視|忘れ)/.source),
+  rule(/(?:이전|위의).{0,6}(?:지시|명령|규칙).{0,8}(?:무시|잊)/.source),
 ];

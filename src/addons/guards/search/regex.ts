@@ -1,5 +1,5 @@
 import { loadRe2 } from '../../../core/kernel/on-demand.ts';
-import { decidedIn } from '../../../plugin/replacing.ts';
+import { decidedIn } from '../../../formats/texts/replacing.ts';
 import { longestMatch } from '../settings/longest-match.ts';
 import type { TextSearch } from './text-search.ts';
 
@@ -23,5 +23,6 @@ export function searchRegex({ pattern, mask, longest = longestMatch(pattern) }: 
     },
     decided:
       longest === undefined ? undefined : (text, from) => decidedIn(text, { from, longest, isInside: undefined }),
+    longest,
   };
 }

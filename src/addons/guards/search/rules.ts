@@ -1,4 +1,4 @@
-import { classOf, decidedIn } from '../../../plugin/replacing.ts';
+import { classOf, decidedIn } from '../../../formats/texts/replacing.ts';
 import { NOTHING, searchAll, type Cursor, type TextSearch } from './text-search.ts';
 
 /** A pattern with a check of its matches. Its repeats are bounded, so that its cost is linear in the text. */
@@ -27,6 +27,7 @@ function searchRule(rule: Rule): TextSearch {
   return {
     in: (text) => (needs && !needs.test(text) ? NOTHING : cursorOf(rule, search, text)),
     decided: (text, from) => decidedIn(text, { from, longest, isInside }),
+    longest,
   };
 }
 

@@ -53,6 +53,7 @@ const OF_TOKEN = /[A-Za-z0-9_-]/;
 const RUN = /[\w.~+/=-]/;
 
 const searchTokens = (): TextSearch => ({
+  longest: LONGEST,
   in(text) {
     let digit = -1;
     return (from) => {
@@ -128,6 +129,7 @@ const OPEN = new RegExp(
 
 /** Blocks of PEM with a private key. */
 const searchKeys = (): TextSearch => ({
+  longest: KEY_LETTERS + 2 * LONGEST_HEAD,
   in: (text) => (from) => {
     if (text.indexOf(BEGIN, from) < 0) return undefined;
     KEY.lastIndex = from;
@@ -154,6 +156,7 @@ const LONGEST_URL = 3 + 64 + 1 + 128 + 1;
 
 /** The name and the password in an address: `postgres://NAME:PASSWORD@HOST`. */
 const searchUrls = (): TextSearch => ({
+  longest: LONGEST_URL,
   in: (text) => (from) => {
     URL_PASSWORD.lastIndex = from;
     const found = URL_PASSWORD.exec(text);

@@ -18,6 +18,8 @@ export interface TextSearch {
    * The first place at which more text can begin or change a match, at or after `from`. Undefined: the search needs the whole text.
    */
   readonly decided: ((text: string, from: number) => number) | undefined;
+  /** The most characters of a match, where the search needs no whole text. */
+  readonly longest?: number | undefined;
 }
 
 /** Finds nothing. */
@@ -44,6 +46,7 @@ export function searchAll(searches: readonly TextSearch[]): TextSearch {
   return {
     in: (text) => firstOf(searches.map((one) => one.in(text)).filter((cursor) => cursor !== NOTHING)),
     decided: (text, from) => Math.min(...searches.map((one) => one.decided?.(text, from) ?? from)),
+    longest: Math.max(...searches.map(({ longest = 0 }) => longest)),
   };
 }
 

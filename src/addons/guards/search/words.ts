@@ -37,6 +37,7 @@ export function searchWords(words: readonly string[], mask: string): TextSearch 
     return { end: Math.max(own.end, inner.end), isOpen: own.isOpen || inner.isOpen };
   };
   return {
+    longest,
     in(text) {
       const shown = lower(text);
       return (from) => {

@@ -1,32 +1,51 @@
 import { Secret } from '../../../plugin/index.ts';
-import { pluginOf } from '../../../core/http/chain/kept-plugins.ts';
+import { pluginOf } from '../../../core/http/chain/list-part.ts';
 import { signingKey, WRONG_SECRET } from '../../../core/kernel/webhook-signature.ts';
 import { isInstalled } from '../../../core/kernel/on-demand.ts';
 import type { ChainItem, Guard } from '../../../../schemas/types.generated.ts';
+import { isChanges } from '../../../core/http/chain/chain-changes.ts';
 import type { Report } from '../../../core/kernel/report.ts';
 import { patternMistake } from '../../../core/settings/query/patterns.ts';
+import { forwardRules } from '../../../core/settings/checks/forward-headers.ts';
 import { itemsOf, within, type Check } from '../../../core/settings/checks/check.ts';
 import { guardsIn, PORTKEY_KEYS } from '../portkey/guards-in.ts';
 import { actionOf, CHECKS, type CheckName } from './check-options.ts';
+import { checkHeaderMaps } from './check-header-map.ts';
 import { readGuardOptions } from './guard-options.ts';
 import { longestMatch } from './longest-match.ts';
 import { INSTALL } from './optional-peers.ts';
 import { placesOf } from './places.ts';
 
 /** Checks guards where they are: options, actions that a check cannot take, and chains that would leave them out. */
-export const checkGuards: Check = ({ keys, gateway, inline }) => ({
+export const checkGuards: Check = (settings) => ({
   server(file, report) {
     checkList(file.guards, report);
-    const places = placesOf({ server: file, keys: keys ?? { keys: [] }, gateway });
+    const places = placesOf({ server: file, keys: settings.keys ?? { keys: [] }, gateway: settings.gateway });
     const chains = within(report, 'chains');
-    if (places.request && file.chains?.request) checkChain(file.chains.request, 'guards', within(chains, 'request'));
-    if (places.target && file.chains?.attempt)
-      checkChain(file.chains.attempt, 'target-guards', within(chains, 'attempt'));
+    const { entry, request, attempt } = file.chains ?? {};
+    checkHeaderMaps(entry, forwardRules(settings), within(chains, 'entry'));
+    if (
+      file.portkey_statuses &&
+      entry &&
+      !isChanges(entry) &&
+      !entry.some((item) => pluginOf(item) === 'portkey-statuses')
+    )
+      chains({ path: ['entry'], message: NO_STATUSES });
+    // Changes of a default chain keep its guards, which are there with `always: true`.
+    if (places.request && request && !isChanges(request)) checkChain(request, 'guards', within(chains, 'request'));
+    if (places.target && attempt && !isChanges(attempt))
+      checkChain(attempt, 'target-guards', within(chains, 'attempt'));
   },
   key: ({ guards }, report) => checkList(guards, report),
   node({ file }, report) {
-    for (const [item, at] of itemsOf(file.plugins, report, 'plugins'))
-      if (PLACES.has(pluginOf(item))) at({ path: [], message: placed(pluginOf(item)) });
+    const { plugins } = file;
+    const { inline } = settings;
+    const added = plugins && isChanges(plugins);
+    const named = added ? itemsOf(plugins.add, within(report, 'plugins'), 'add') : itemsOf(plugins, report, 'plugins');
+    for (const [item, at] of named) if (PLACES.has(pluginOf(item))) at({ path: [], message: placed(pluginOf(item)) });
+    if (inline && added)
+      for (const [{ after }, at] of itemsOf(plugins.add, within(report, 'plugins'), 'add'))
+        if (after !== undefined && PLACES.has(after)) at({ path: ['after'], message: BEHIND });
     for (const key of ['guards', ...Object.keys(PORTKEY_KEYS)])
       if (inline && Object.hasOwn(file, key)) report({ path: [key], on: 'key', message: ofOperator(key) });
     if (inline) return;
@@ -43,6 +62,9 @@ export const checkGuards: Check = ({ keys, gateway, inline }) => ({
   },
 });
 
+const NO_STATUSES =
+  '`portkey_statuses` needs `{ plugin: portkey-statuses, always: true }` in this chain, before `errors`';
+
 const ofOperator = (key: string): string =>
   `a config sent with a request cannot set \`${key}\`: the guards of the server and of the key hold for it`;
 
@@ -54,6 +76,8 @@ const PLACES: ReadonlyMap<string, { readonly after: readonly string[]; readonly 
 
 const placed = (plugin: string): string =>
   `the plugin "${plugin}" stands where the chain of server.yaml has it: leave it out of this list`;
+
+const BEHIND = 'a config sent with a request puts no plugin behind the guards: write `before`';
 
 /** A chain that server.yaml names is not changed by the gateway. */
 function checkChain(chain: readonly ChainItem[], plugin: string, report: Report): void {

@@ -4,6 +4,7 @@ import { StateFailure } from '../../../core/ports/failures.ts';
 import { endsConnection, failureOf, isRepeatable } from './failures.ts';
 import type { Pg } from './load-pg.ts';
 import { CopyIn } from './copy-in.ts';
+import { checkMessages } from './message-check.ts';
 
 const CONNECT_MS = 1_000;
 const CLOSE_MS = 2_000;
@@ -51,9 +52,14 @@ export function clientConfig({ address, ca, patience = 1 }: ServerOptions): Clie
   return options;
 }
 
-/** A client that sends no parameter but user and database: pgbouncer refuses others, and `pg` would send PGOPTIONS. */
+/** A client that sends no parameter but user and database: pgbouncer refuses others, and `pg` would send PGOPTIONS. It checks what it gets. */
 export function plainClient({ pg }: Pick<ServerOptions, 'pg'>): typeof Client {
   return class PlainClient extends pg.Client {
+    constructor(config?: string | ClientConfig) {
+      super(config);
+      checkMessages(this);
+    }
+
     getStartupConf(): object {
       const { user, database } = this;
       return { user, database, application_name: 'gatehouse' };
@@ -163,17 +169,20 @@ export class ConnectionPool {
   }
 
   /** A transaction of one statement without values, in one round trip. */
-  async one<Row extends object>(sql: string): Promise<Row[]> {
-    return this.#repeated(async (client) => {
-      const results = (await client.query(`${this.#begin}${sql};COMMIT`)) as unknown as { readonly rows: Row[] }[];
-      return results.at(-2)!.rows;
-    });
+  one<Row extends object>(sql: string): Promise<Row[]> {
+    return this.#one(sql, (rows: Row[]) => rows);
   }
 
   /** One function of the tables, a JSON value in and one out, in a transaction of its own and one round trip. */
-  async call<Result>(name: string, input: object): Promise<Result> {
-    const [row] = await this.one<{ result: Result }>(this.#select(name, input));
-    return row!.result;
+  call<Result>(name: string, input: object): Promise<Result> {
+    return this.#one(this.#select(name, input), ([row]: { result: Result }[]) => row!.result);
+  }
+
+  #one<Result>(sql: string, read: (rows: never[]) => Result): Promise<Result> {
+    return this.#repeated(async (client) => {
+      const results = (await client.query(`${this.#begin}${sql};COMMIT`)) as unknown as { readonly rows: never[] }[];
+      return read(results.at(-2)!.rows);
+    });
   }
 
   /** One statement outside of a transaction, for those that refuse one. */

@@ -49,17 +49,20 @@ export const isServerFailure = (error: unknown, sqlState: string): boolean =>
   error instanceof ServerFailure && error.sqlState === sqlState;
 
 /** @param where the server, for operators. The failure has no cause: details of the server quote values of rows. */
-export function failureOf(error: unknown, where: string): unknown {
-  if (error instanceof StateFailure || !(error instanceof Error)) return error;
+export function failureOf(error: unknown, where: string): StateFailure {
+  if (error instanceof StateFailure) return error;
   const state = sqlStateOf(error);
   const code = CODES[state ?? ''] ?? CODES[state?.slice(0, 2) ?? ''] ?? 'unavailable';
-  if (state === undefined && !isOfConnection(error)) return error;
-  const message = `${where}: ${error.message || codeOf(error)}${state ? ` (${state})` : ''}`;
-  return new ServerFailure(code, message, state);
+  return new ServerFailure(code, `${where}: ${messageOf(error)}${state ? ` (${state})` : ''}`, state);
 }
 
 /** Errors of sockets have the system's code; those of `pg` about connections and timeouts have none. */
-const isOfConnection = (error: Error): boolean =>
-  'code' in error || error instanceof AggregateError || error.constructor === Error;
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  if (sqlStateOf(error) !== undefined || error.constructor === Error) return error.message;
+  if ('code' in error || error instanceof AggregateError) return error.message || codeOf(error);
+  // A server that sends what is not of its tables. A parser quotes what it cannot read.
+  return `its answer cannot be read (${error.name})`;
+}
 
 const codeOf = (error: Error): string => ('code' in error ? String(error.code) : error.name);

@@ -20,10 +20,8 @@ import { ADD_CELLS, deltaOf } from './ledger/append.ts';
 import { DAY_MS } from './ledger/columns.ts';
 import { storable } from './ledger/names.ts';
 import { MOVING } from './move-mark.ts';
-import { closeAll, ledgerOf, toolsOf, type PostgresOptions } from './state-store.ts';
+import { closeAll, COMMAND_PATIENCE, ledgerOf, toolsOf, type PostgresOptions } from './state-store.ts';
 
-/** A command has more time than a gateway: nothing waits for it. */
-const PATIENCE = 10;
 const FINISH_MS = 3_600_000;
 const CELLS = 500;
 const MAX_ID = 256;
@@ -37,7 +35,7 @@ export class PostgresMoveTarget implements MoveTarget {
   readonly #tools: StoreTools;
 
   constructor(options: PostgresOptions) {
-    this.#options = { patience: PATIENCE, ...options };
+    this.#options = { patience: COMMAND_PATIENCE, ...options };
     this.#tools = toolsOf(this.#options);
     this.ledger = ledgerOf(this.#tools);
   }

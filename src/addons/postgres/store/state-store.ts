@@ -4,10 +4,11 @@ import { MAX_NAMES, type Ledger, type LedgerRow } from '../../../core/ports/ledg
 import { StateFailure } from '../../../core/ports/failures.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import type { StoreRules } from '../../../core/ports/store-rules.ts';
+import type { TableStep } from '../../../core/ports/table-steps.ts';
 import { nameOfAddress } from '../settings/address.ts';
 import { ConnectionPool, type ServerOptions } from '../connect/connections.ts';
 import { listen } from '../connect/listener.ts';
-import { migrate, missingSteps, type TableStep } from '../tables/migrations.ts';
+import { migrate, missingSteps } from '../tables/migrations.ts';
 import { auditOf } from './audit.ts';
 import { countersOf } from './counters.ts';
 import { entitiesOf, useKeys } from './entities.ts';
@@ -31,6 +32,8 @@ const STATEMENT_MS = 5_000;
 const ANSWER_MS = 2_000;
 /** A report of a year, and the sums of a day. */
 const READ_MS = 60_000;
+/** A command has more time than a gateway: nothing waits for it. */
+export const COMMAND_PATIENCE = 10;
 const TIDY_MS = 10_000;
 const CARETAKER_MS = 30_000;
 
@@ -89,7 +92,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<State
 }
 
 /** For commands: reads a store that gateways may use. Rejects with `not_found` where there is none. */
-export async function readPostgresStore(options: PostgresOptions) {
+export async function readPostgresStore(given: PostgresOptions) {
+  const options = { patience: COMMAND_PATIENCE, ...given };
   const tools = toolsOf(options);
   try {
     const missing = await missingSteps(tools.reads, options);

@@ -1,3 +1,16 @@
+/** The columns that an append adds to, and that are summed. */
+const SUMS = `    start bigint NOT NULL, "key" text NOT NULL, "user" text NOT NULL, team text NOT NULL, organization text NOT NULL,
+    config text NOT NULL, model text NOT NULL, status text NOT NULL, src text NOT NULL, kind text NOT NULL,
+    input bigint NOT NULL, cache_read bigint NOT NULL, cache_write5m bigint NOT NULL, cache_write1h bigint NOT NULL,
+    output bigint NOT NULL, reasoning bigint NOT NULL, input_audio bigint NOT NULL, output_audio bigint NOT NULL,
+    input_image bigint NOT NULL, output_image bigint NOT NULL, units bigint NOT NULL, searches bigint NOT NULL, nano bigint NOT NULL,
+    requests bigint NOT NULL, attempts bigint NOT NULL, hits bigint NOT NULL,
+    ms0 bigint NOT NULL, ms1 bigint NOT NULL, ms2 bigint NOT NULL, ms3 bigint NOT NULL, ms4 bigint NOT NULL, ms5 bigint NOT NULL,
+    ms6 bigint NOT NULL, ms7 bigint NOT NULL, ms8 bigint NOT NULL, ms9 bigint NOT NULL, ms10 bigint NOT NULL, ms11 bigint NOT NULL,
+    first0 bigint NOT NULL, first1 bigint NOT NULL, first2 bigint NOT NULL, first3 bigint NOT NULL, first4 bigint NOT NULL,
+    first5 bigint NOT NULL, first6 bigint NOT NULL, first7 bigint NOT NULL, first8 bigint NOT NULL, first9 bigint NOT NULL,
+`;
+
 /**
  * The tables of the first release. Names of objects are `COLLATE "C"`: their order is that of their bytes, whatever the database sorts by.
  * Times are milliseconds since 1970, days are days since 1970 (UTC): no time zone of a session matters.
@@ -79,29 +92,9 @@ export const FIRST_TABLES = `
     PRIMARY KEY (day, kind, text), UNIQUE (day, kind, id)) PARTITION BY RANGE (day);
   -- The sums of one append each, until they are added to ledger_sum: an append waits for no sum, and a sum misses no append.
   CREATE TABLE ledger_delta (
-    start bigint NOT NULL, "key" text NOT NULL, "user" text NOT NULL, team text NOT NULL, organization text NOT NULL,
-    config text NOT NULL, model text NOT NULL, status text NOT NULL, src text NOT NULL, kind text NOT NULL,
-    input bigint NOT NULL, cache_read bigint NOT NULL, cache_write5m bigint NOT NULL, cache_write1h bigint NOT NULL,
-    output bigint NOT NULL, reasoning bigint NOT NULL, input_audio bigint NOT NULL, output_audio bigint NOT NULL,
-    input_image bigint NOT NULL, output_image bigint NOT NULL, units bigint NOT NULL, searches bigint NOT NULL, nano bigint NOT NULL,
-    requests bigint NOT NULL, attempts bigint NOT NULL, hits bigint NOT NULL,
-    ms0 bigint NOT NULL, ms1 bigint NOT NULL, ms2 bigint NOT NULL, ms3 bigint NOT NULL, ms4 bigint NOT NULL, ms5 bigint NOT NULL,
-    ms6 bigint NOT NULL, ms7 bigint NOT NULL, ms8 bigint NOT NULL, ms9 bigint NOT NULL, ms10 bigint NOT NULL, ms11 bigint NOT NULL,
-    first0 bigint NOT NULL, first1 bigint NOT NULL, first2 bigint NOT NULL, first3 bigint NOT NULL, first4 bigint NOT NULL,
-    first5 bigint NOT NULL, first6 bigint NOT NULL, first7 bigint NOT NULL, first8 bigint NOT NULL, first9 bigint NOT NULL,
-    first10 bigint NOT NULL, first11 bigint NOT NULL, id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
+${SUMS}    first10 bigint NOT NULL, first11 bigint NOT NULL, id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
   CREATE INDEX ledger_delta_start ON ledger_delta (start);
   -- The digest stands for the names: an index holds no names of several kilobytes.
   CREATE TABLE ledger_sum (
-    start bigint NOT NULL, "key" text NOT NULL, "user" text NOT NULL, team text NOT NULL, organization text NOT NULL,
-    config text NOT NULL, model text NOT NULL, status text NOT NULL, src text NOT NULL, kind text NOT NULL,
-    input bigint NOT NULL, cache_read bigint NOT NULL, cache_write5m bigint NOT NULL, cache_write1h bigint NOT NULL,
-    output bigint NOT NULL, reasoning bigint NOT NULL, input_audio bigint NOT NULL, output_audio bigint NOT NULL,
-    input_image bigint NOT NULL, output_image bigint NOT NULL, units bigint NOT NULL, searches bigint NOT NULL, nano bigint NOT NULL,
-    requests bigint NOT NULL, attempts bigint NOT NULL, hits bigint NOT NULL,
-    ms0 bigint NOT NULL, ms1 bigint NOT NULL, ms2 bigint NOT NULL, ms3 bigint NOT NULL, ms4 bigint NOT NULL, ms5 bigint NOT NULL,
-    ms6 bigint NOT NULL, ms7 bigint NOT NULL, ms8 bigint NOT NULL, ms9 bigint NOT NULL, ms10 bigint NOT NULL, ms11 bigint NOT NULL,
-    first0 bigint NOT NULL, first1 bigint NOT NULL, first2 bigint NOT NULL, first3 bigint NOT NULL, first4 bigint NOT NULL,
-    first5 bigint NOT NULL, first6 bigint NOT NULL, first7 bigint NOT NULL, first8 bigint NOT NULL, first9 bigint NOT NULL,
-    first10 bigint NOT NULL, first11 bigint NOT NULL, digest bytea NOT NULL, PRIMARY KEY (start, digest)) WITH (fillfactor = 70);
+${SUMS}    first10 bigint NOT NULL, first11 bigint NOT NULL, digest bytea NOT NULL, PRIMARY KEY (start, digest)) WITH (fillfactor = 70);
 `;

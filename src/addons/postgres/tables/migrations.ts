@@ -1,26 +1,16 @@
-import { createHash } from 'node:crypto';
 import { StateFailure } from '../../../core/ports/failures.ts';
+import { checksum, missingOf, type AppliedStep, type TableStep } from '../../../core/ports/table-steps.ts';
 import type { ConnectionPool, Transaction } from '../connect/connections.ts';
 import { CREDIT_TABLES } from './credit-tables.ts';
 import { FIRST_FUNCTIONS } from './first-functions.ts';
 import { FIRST_TABLES } from './first-tables.ts';
-import { TIGHT_TAKES } from './tight-takes.ts';
+import { TIGHT_TAKES, TIGHT_TAKES_OF_ANY_CLOCK } from './tight-takes.ts';
 
-export interface TableStep {
-  /** From 1, without gaps. */
-  readonly number: number;
-  readonly name: string;
-  readonly sql: string;
-}
-
-/**
- * The tables, step by step. A step that has been released is never edited: stores remember its checksum. Steps only add until two releases
- * later, so that one release before and after serve side by side. Statements name their columns, so that they stay valid then.
- */
 export const STEPS: readonly TableStep[] = [
   { number: 1, name: 'first tables', sql: FIRST_TABLES + FIRST_FUNCTIONS },
   { number: 2, name: 'standing credit', sql: CREDIT_TABLES },
   { number: 3, name: 'takes near caps', sql: TIGHT_TAKES },
+  { number: 4, name: 'takes while the clock is back', sql: TIGHT_TAKES_OF_ANY_CLOCK },
 ];
 
 /** DETACH PARTITION CONCURRENTLY begins with it. */
@@ -29,25 +19,18 @@ const LEAST_VERSION = 140_000;
 const LOCK_MS = 5_000;
 const STEP_MS = 600_000;
 
-interface AppliedStep {
-  readonly number: number;
-  readonly sha256: string;
-}
-
-const checksum = ({ sql }: TableStep): string => createHash('sha256').update(sql).digest('hex');
-
 interface Migrations {
   readonly schema: string;
   /** Injected by tests. */
   readonly steps?: readonly TableStep[] | undefined;
 }
 
-/** The steps that the store lacks. Rejects a store of a later release, and one that has other steps. */
+/** The steps that the store lacks. Throws as `missingOf`. */
 export async function missingSteps(
   connections: ConnectionPool,
   { schema, steps = STEPS }: Migrations,
-): Promise<TableStep[]> {
-  return connections.transaction(async (tx) => missing(await appliedIn(tx, schema), steps));
+): Promise<readonly TableStep[]> {
+  return connections.transaction(async (tx) => missingOf(await appliedIn(tx, schema), steps));
 }
 
 /** Applies the missing steps, each in a transaction of its own under a lock: several gateways may start at once. */
@@ -57,7 +40,7 @@ export async function migrate(connections: ConnectionPool, { schema, steps = STE
     left = await connections.transaction(async (tx) => {
       await tx.script(`SET LOCAL lock_timeout = ${LOCK_MS}; SET LOCAL statement_timeout = ${STEP_MS}`);
       await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', `gatehouse tables ${schema}`);
-      const [step, ...others] = missing(await appliedIn(tx, schema), steps);
+      const [step, ...others] = missingOf(await appliedIn(tx, schema), steps);
       if (!step) return 0;
       await apply(tx, step, connections.literal(schema));
       return others.length;
@@ -95,21 +78,4 @@ async function appliedIn(tx: Transaction, schema: string): Promise<AppliedStep[]
   );
   if (found?.has !== true) return [];
   return tx.query<AppliedStep>('SELECT number, sha256 FROM migration ORDER BY number');
-}
-
-function missing(applied: readonly AppliedStep[], steps: readonly TableStep[]): TableStep[] {
-  for (const { number, sha256 } of applied) {
-    const known = steps[number - 1];
-    if (!known)
-      throw new StateFailure(
-        'newer_store',
-        `a later release has written the store: it has step ${number} of its tables, this release knows ${steps.length}`,
-      );
-    if (checksum(known) !== sha256)
-      throw new StateFailure(
-        'damaged',
-        `step ${number} of the tables ("${known.name}") is not the one that this release knows`,
-      );
-  }
-  return steps.slice(applied.length);
 }

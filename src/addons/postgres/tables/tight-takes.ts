@@ -3,8 +3,8 @@
  * and a second round trip saves it: near a cap, where requests wait, one is enough. NULL: the rules decide this one, too.
  * The figures are those of counting.ts and credit.ts of the rules. A test compares the answers.
  */
-export const TIGHT_TAKES = `
-  CREATE FUNCTION take_tight(q jsonb) RETURNS jsonb LANGUAGE plpgsql AS $fn$
+const takeTight = (create: string, began: string): string => `
+  ${create} FUNCTION take_tight(q jsonb) RETURNS jsonb LANGUAGE plpgsql AS $fn$
     DECLARE
       most constant bigint := 9000000000000000;
       loaded jsonb := credit_load(q || jsonb_build_object('refs', q->'asks', 'fresh', true));
@@ -32,7 +32,7 @@ export const TIGHT_TAKES = `
         IF now_ms - ask.tight_since >= 60000 AND taken + ask.need <= ask.cap * 0.7 + 1 THEN RETURN NULL; END IF;
         SELECT coalesce(sum(floor(greatest(ask.tight_cap, ask.cap)::float8 * 0.1::float8 / 1000000::float8 * parts::float8)), 0) INTO kept FROM boot
           WHERE parts IS NOT NULL AND knows < ask.tight_change
-            AND CASE WHEN id = q->>'boot' THEN now_ms ELSE seen_at END + 120000 >= ask.period;
+            AND CASE WHEN id = q->>'boot' THEN now_ms ELSE seen_at END + 120000 >= ${began};
         given := greatest(0, least(ask.want, ask.cap - taken - kept));
         IF NOT is_covered OR ask.cap - taken - kept < ask.need THEN given := 0; END IF;
         grown := least(most, grown + given);
@@ -54,3 +54,7 @@ export const TIGHT_TAKES = `
       RETURN jsonb_build_object('grants', grants, 'live', (loaded->>'others')::integer + 1);
     END $fn$;
 `;
+
+export const TIGHT_TAKES = takeTight('CREATE', 'ask.period');
+/** A clock that goes back to before the period began tells nothing of who has called in it. */
+export const TIGHT_TAKES_OF_ANY_CLOCK = takeTight('CREATE OR REPLACE', 'least(ask.period, now_ms)');

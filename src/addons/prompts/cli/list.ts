@@ -1,5 +1,6 @@
 import type { CompiledPrompt } from '../compile.ts';
 import { withPrompts, type PromptsOptions } from './read.ts';
+import { textTable } from '../../../core/kernel/layout.ts';
 
 export function listPromptsCommand(
   options: PromptsOptions & { readonly format: 'table' | 'json' },
@@ -9,7 +10,7 @@ export function listPromptsCommand(
     const rows = [...prompts.values()].flatMap(rowsOf);
     if (format === 'json') out(`${JSON.stringify(rows, null, 2)}\n`);
     else if (rows.length === 0) out(`${dir}/prompts has no prompts\n`);
-    else out(table([['PROMPT', 'STATE', 'LABELS', 'MODEL', 'VARIABLES'], ...rows.map(cellsOf)]));
+    else out(textTable([['PROMPT', 'STATE', 'LABELS', 'MODEL', 'VARIABLES'], ...rows.map(cellsOf)]));
   });
 }
 
@@ -43,9 +44,3 @@ const cellsOf = ({ prompt, version, released, labels, model, variables }: ShownV
     model ?? '-',
     variables.join(', ') || '-',
   ].map((cell) => cell.replaceAll(/\p{Cc}/gu, '\uFFFD'));
-
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  '));
-  return lines.map((line) => `${line.trimEnd()}\n`).join('');
-}

@@ -1,5 +1,5 @@
 import { eventEnds, readSse, SseCutter, type SseEvent } from '../../../formats/sse/event-stream.ts';
-import { isObject } from '../../../formats/json/object.ts';
+import { isObject, parseJson } from '../../../formats/json/object.ts';
 import { isUnreadable } from '../store/response-places.ts';
 import type { JsonLimits } from '../../../core/kernel/body/json-scan.ts';
 import { errorFrame, withStreamId } from './answers.ts';
@@ -143,7 +143,7 @@ export class TurnReply implements ReplySink {
   /** A reply without events: an error, or a response that is whole. */
   #plain(): string {
     const { streamId, unknownPrevious } = this.#names;
-    const body = parsed(Buffer.concat(this.#pieces).toString('utf8'));
+    const body = parseJson(Buffer.concat(this.#pieces).toString('utf8'));
     if (this.#head.status < 300) return withStreamId(this.#completed(body), streamId);
     const error = isObject(body) && isObject(body.error) ? body.error : {};
     // Clients send the whole input again after this code, whatever refused the id.
@@ -172,12 +172,4 @@ function* slicesOf(events: Buffer): Generator<Buffer, void> {
 function typeOf(data: string): string | undefined {
   const frame = readFrame(Buffer.from(data), LIMITS);
   return frame && textOf(frame, 'type');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

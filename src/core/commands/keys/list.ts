@@ -2,6 +2,7 @@ import type { GatewayKey } from '../../../../schemas/types.generated.ts';
 import { addedToShown } from '../../settings/compile/added-parts.ts';
 import { looksSecret } from '../../settings/values/show.ts';
 import { readKeys, refuse, type KeysCommandOptions } from './keys-file.ts';
+import { textTable } from '../../kernel/layout.ts';
 
 interface ListKeysOptions extends KeysCommandOptions {
   readonly format: 'table' | 'json';
@@ -24,7 +25,7 @@ export async function listKeysCommand(options: ListKeysOptions): Promise<0 | 1 |
   else if (keys.length === 0) out(`${file.path} has no keys\n`);
   else
     out(
-      table([
+      textTable([
         [...Object.keys(COLUMNS), ...Object.keys(keys[0]!.more).map((name) => name.toUpperCase())],
         ...keys.map(({ own, more }) => [
           ...Object.values(COLUMNS).map((cell) => plain(cell(own, now))),
@@ -111,10 +112,4 @@ function span(milliseconds: number): string {
   const [unit, size] = SPANS.find(([, size]) => milliseconds >= size) ?? ['second', 1000];
   const count = Math.floor(milliseconds / size);
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
-}
-
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const line = (row: readonly string[]): string => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ');
-  return rows.map((row) => `${line(row).trimEnd()}\n`).join('');
 }

@@ -189,6 +189,12 @@ describe('an external plugin', () => {
       ['server.yaml:3:34: plugin "own" needs "send", which external plugins do not get'],
     ],
     [
+      'is never granted `cache`, which would hide the service of this name',
+      define(`name: 'own', level: 'attempt', needs: ['cache']`),
+      attempt,
+      ['server.yaml:3:34: plugin "own" needs "cache", which external plugins do not get'],
+    ],
+    [
       'gets an error for a capability that its chain lacks',
       define(`name: 'own', level: 'attempt', needs: ['configs']`),
       attempt,
@@ -257,6 +263,84 @@ describe('an external plugin', () => {
       `export default { name: 'own', level: 'request', needs: [], options: none, create: () => () => {} };`,
       'plugins: [MODULE]\n',
       ['server.yaml:1:11: cannot load MODULE: its default export is not a plugin made by definePlugin'],
+    ],
+    [
+      'may have another name in the settings',
+      define(`name: 'own', level: 'request'`),
+      'plugins: [{ module: MODULE, name: mine }]\nchains:\n  request: [mine, metadata, route]\n',
+      [],
+    ],
+    [
+      'has the hash that the settings say',
+      define(`name: 'own', level: 'request'`),
+      `plugins: [{ module: MODULE, integrity: sha256-${'A'.repeat(43)}= }]\n`,
+      [
+        expect.stringMatching(
+          /^server.yaml:1:11: cannot load MODULE: its integrity is sha256-[\w+/]{43}=, and not that of the settings/,
+        ) as string,
+      ],
+    ],
+    [
+      'is not written for a newer plugin API',
+      define(`name: 'own', level: 'request', minApi: 2`),
+      'plugins: [MODULE]\n',
+      [
+        'server.yaml:1:11: cannot load MODULE: plugin "own" needs version 2 of the plugin API, and this gateway has version 1',
+      ],
+    ],
+    [
+      'has no field of a newer plugin API',
+      define(`name: 'own', level: 'request', sandbox: true`),
+      'plugins: [MODULE]\n',
+      [
+        'server.yaml:1:11: cannot load MODULE: plugin "own": version 1 of the plugin API has no "sandbox"; is it written for a newer gateway?',
+      ],
+    ],
+    [
+      'declares no error that the gateway has',
+      define(`name: 'own', level: 'request', errors: { busy: { status: 503, type: 'server_error' } }`),
+      'plugins: [MODULE]\n',
+      [
+        'server.yaml:1:11: cannot load MODULE: the `errors` of plugin "own" cannot be used: "busy" is a code of the gateway\'s own',
+      ],
+    ],
+    [
+      'declares errors with the status of one',
+      define(`name: 'own', level: 'request', errors: { fine: { status: 200, type: 'server_error' } }`),
+      'plugins: [MODULE]\n',
+      [
+        'server.yaml:1:11: cannot load MODULE: the `errors` of plugin "own" cannot be used: the status of "fine" is not from 400 to 599',
+      ],
+    ],
+    [
+      'is skipped only if it is pure or observes',
+      define(`name: 'own', level: 'request'`),
+      'plugins: [MODULE]\nchains:\n  request: [{ plugin: own, on_error: skip }, metadata, route]\n',
+      ['server.yaml:3:38: "own" can be skipped only if it has `pure: true`, or `reads` that only observe'],
+    ],
+    [
+      'may be skipped if it is pure, unlike one of the gateway',
+      define(`name: 'own', level: 'request', pure: true`),
+      'plugins: [MODULE]\nchains:\n  request: [{ plugin: own, on_error: skip }, { plugin: metadata, on_error: skip }, route]\n',
+      ['server.yaml:3:76: "metadata" is a plugin of the gateway, which is never skipped'],
+    ],
+    [
+      'has one of the three levels',
+      `export default api.definePlugin({ name: 'own', level: 5, options: none, create: () => () => {} });`,
+      'plugins: [MODULE]\n',
+      ['server.yaml:1:11: cannot load MODULE: the level of plugin "own" is 5, and not one of entry, request, attempt'],
+    ],
+    [
+      'has a schema of its options',
+      `export default api.definePlugin({ name: 'own', level: 'entry', options: 'none', create: () => () => {} });`,
+      'plugins: [MODULE]\n',
+      ['server.yaml:1:11: cannot load MODULE: the `options` of plugin "own" are no JSON Schema: "none"'],
+    ],
+    [
+      'is made in the mode `dry` to be checked',
+      `export default api.definePlugin({ name: 'own', level: 'request', options: none, create({ host }) { throw new Error('made in ' + host.mode); } });`,
+      request,
+      ['server.yaml:3:13: plugin "own" cannot start: made in dry'],
     ],
     [
       'must load',

@@ -1,11 +1,12 @@
-import { isCreated, toMiddleware, type CreatedPlugin, type Host, type Middleware } from '../../kernel/define.ts';
+import { isCreated, toMiddleware, type CreatedPlugin, type PluginHost, type Middleware } from '../../kernel/define.ts';
 import type { CapabilityName, Plugin } from '../../kernel/index.ts';
 import type { PluginLevel } from '../../../plugin/index.ts';
-import type { Problem, Report } from '../../kernel/report.ts';
+import type { ListPlace, Placed, Problem, Report } from '../../kernel/report.ts';
 import { messageOf } from '../../kernel/outside/thrown.ts';
 import { compose } from './compose.ts';
 import type { Chain, Guard, Instance } from './instance.ts';
 import { runForPlugin } from '../../kernel/outside/plugin-work.ts';
+import { timed } from './own-time.ts';
 import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
 
 /** An entry of a chain in the settings: a name, or a name with options. */
@@ -17,12 +18,9 @@ export type ChainItem =
       readonly options?: Readonly<Record<string, unknown>>;
       /** In server.yaml: no list of a config or a target drops it. */
       readonly always?: boolean;
+      /** Default: fail. */
+      readonly on_error?: 'fail' | 'skip';
     };
-
-/** An item that a list does not name: the index of its entry in the chain of server.yaml, which no list drops. */
-export interface Kept {
-  readonly always: number;
-}
 
 export interface CompiledChain {
   readonly run: Chain;
@@ -33,7 +31,7 @@ interface ChainSource {
   readonly level: PluginLevel;
   readonly items: readonly ChainItem[];
   /** The indexes of `items` in the written list, which may also have items of other levels. Default: 0, 1, 2 … */
-  readonly indexes?: readonly (number | Kept)[] | undefined;
+  readonly indexes?: readonly (number | Placed)[] | undefined;
   readonly path: readonly (string | number)[];
   readonly report: Report;
   readonly provided?: readonly string[];
@@ -48,8 +46,12 @@ export interface PluginPlace {
   readonly options: Readonly<Record<string, unknown>>;
   /** The path in the file that lists it. */
   readonly path: readonly (string | number)[];
-  /** The index in the chain of server.yaml, where the list at `path` does not name it and must keep it. */
-  readonly always?: number | undefined;
+  /** Its place in another list, where the one at `path` does not name it. */
+  readonly from?: ListPlace | undefined;
+  /** The list at `path` must keep it. */
+  readonly kept?: boolean | undefined;
+  /** The list of changes that sets options of it. */
+  readonly changedAt?: ListPlace | undefined;
 }
 
 type Options = Readonly<Record<string, unknown>>;
@@ -80,14 +82,17 @@ interface CompileSetup extends ListChecks {
     | ((place: Pick<PluginPlace, 'plugin' | 'instance'>, made: unknown) => Promise<Middleware>)
     | undefined;
   /** Creates the host for a plugin: the capabilities it may have and its own log. */
-  readonly host: (plugin: Plugin, instance: string) => Host<CapabilityName>;
+  readonly host: (plugin: Plugin, instance: string) => PluginHost<CapabilityName>;
   readonly inTime: <T>(work: Promise<T>) => Promise<T>;
   /** Time limit and fault reports of external plugins. Default: no limit. */
   readonly guard?: Guard | undefined;
 }
 
-/** `send` and `semantic` send bytes with credentials, and `budgets` spends, so external plugins never get them. */
-const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send', 'semantic', 'budgets']);
+/**
+ * `send` and `semantic` send bytes with credentials, and `budgets` spends, so external plugins never get them. `cache`
+ * would hide the service of this name.
+ */
+const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send', 'semantic', 'budgets', 'cache']);
 
 /** A list whose mistakes have been reported; its plugins have not been created. */
 export interface CheckedChain {
@@ -132,26 +137,29 @@ export async function createChain(
 }
 
 interface ItemPlace {
+  readonly skips: boolean;
   readonly plugin: string;
   readonly instance: string;
   readonly options: Readonly<Record<string, unknown>>;
   readonly path: readonly (string | number)[];
   readonly namePath: readonly (string | number)[];
-  readonly always?: number | undefined;
+  readonly optionsPath: readonly (string | number)[];
+  readonly from?: ListPlace | undefined;
+  readonly kept?: boolean | undefined;
+  readonly changedAt?: ListPlace | undefined;
 }
 
-/** Mistakes of an entry that a list must keep are reported at the list. */
-function toPlace(item: ChainItem, index: number | Kept, list: readonly (string | number)[]): ItemPlace {
-  if (typeof index === 'object') return { ...toPlace(item, 0, list), path: list, namePath: list, ...index };
-  const path = [...list, index];
-  if (typeof item === 'string') return { plugin: item, instance: item, options: {}, path, namePath: path };
-  return {
-    plugin: item.plugin,
-    instance: item.name ?? item.plugin,
-    options: item.options ?? {},
-    path,
-    namePath: [...path, 'plugin'],
-  };
+/** Mistakes of an item that another list has are reported at this list. */
+function toPlace(item: ChainItem, index: number | Placed, list: readonly (string | number)[]): ItemPlace {
+  const { at, from, kept, options: changedAt } = typeof index === 'number' ? { at: [index] } : index;
+  const path = [...list, ...at];
+  const isOwnChange = changedAt !== undefined && list.every((key, position) => changedAt.path[position] === key);
+  const optionsPath = isOwnChange ? changedAt.path : [...path, 'options'];
+  const skips = typeof item === 'object' && item.on_error === 'skip';
+  const place = { path, optionsPath, from, kept, changedAt, skips };
+  if (typeof item === 'string') return { ...place, plugin: item, instance: item, options: {}, namePath: path };
+  const { plugin, name = plugin, options = {} } = item;
+  return { ...place, plugin, instance: name, options, namePath: at.length === 0 ? path : [...path, 'plugin'] };
 }
 
 export function unknownPlugin(
@@ -203,9 +211,22 @@ function checkPlace(
 ): Options | undefined {
   for (const name of missing)
     source.report({ path: place.namePath, message: missingMessage(plugin, name, setup.registry) });
+  const unfit = place.skips ? whyNotSkipped(plugin, builtin) : undefined;
+  if (unfit !== undefined) source.report({ path: [...place.path, 'on_error'], message: unfit });
   const of = { schema: plugin.options, trusted: builtin };
-  const options = setup.readOptions(of, place.options, [...place.path, 'options'], source.report);
-  return missing.length === 0 ? options : undefined;
+  const options = setup.readOptions(of, place.options, place.optionsPath, source.report);
+  return missing.length === 0 && unfit === undefined ? options : undefined;
+}
+
+/** A plugin that was skipped may have left half of its work. */
+function whyNotSkipped({ name, pure, reads }: Plugin, builtin: boolean): string | undefined {
+  if (builtin) return `"${name}" is a plugin of the gateway, which is never skipped`;
+  const observes =
+    reads &&
+    [reads.request, reads.reply].every((level) => level === undefined || level === 'none' || level === 'observe');
+  return pure || observes
+    ? undefined
+    : `"${name}" can be skipped only if it has \`pure: true\`, or \`reads\` that only observe`;
 }
 
 function missingMessage({ name: plugin, level }: Plugin, name: string, registry: PluginRegistry): string {
@@ -221,12 +242,13 @@ function missingMessage({ name: plugin, level }: Plugin, name: string, registry:
 }
 
 async function createInstance(
-  { plugin, builtin }: RegisteredPlugin,
+  entry: RegisteredPlugin,
   place: ItemPlace,
   { report }: ChainSource,
   { host, inTime, guard, hooked, instantiate = (_, create) => create() }: CompileSetup,
 ): Promise<Instance | undefined> {
-  const { instance, options, path, always } = place;
+  const { plugin, builtin } = entry;
+  const { instance, options, path, from, kept, changedAt } = place;
   try {
     const create = (): Created => {
       const made = plugin.create({ options, host: host(plugin, instance) });
@@ -234,8 +256,13 @@ async function createInstance(
       // Without `reads`, hooks are a fault like any other object.
       return made as Created;
     };
-    const made = instantiate({ plugin, builtin, instance, options, path, always }, () =>
-      builtin ? create() : runForPlugin(instance, create),
+    const createOutside = async (): Promise<CreatedPlugin> => {
+      const created = await runForPlugin(instance, create);
+      return guard && isCreated(created) ? timed(instance, toMiddleware(created), guard) : created;
+    };
+    const made = instantiate(
+      { plugin, builtin, instance, options, path, from, kept, changedAt },
+      builtin ? create : createOutside,
     );
     const created = await inTime(Promise.resolve(made));
     if (!isCreated(created)) throw new Error('its `create` returned no middleware');
@@ -244,12 +271,30 @@ async function createInstance(
       repeats: plugin.repeats,
       builtin,
       middleware: toMiddleware(created),
-      ...(builtin && plugin.idleFor && { isIdleFor: (subject: object) => plugin.idleFor!(subject, options) }),
+      ...(plugin.idleFor && { isIdleFor: idleTest(entry, place, guard) }),
       ...(builtin && 'step' in created && { step: created }),
       ...(!builtin && { guard }),
+      ...(place.skips && { skips: true }),
     };
   } catch (error) {
     report({ path: place.namePath, message: `plugin "${plugin.name}" cannot start: ${messageOf(error)}` });
     return undefined;
   }
+}
+
+/** Whether a plan leaves the plugin out. An outside plugin whose test fails stays in: it may be a guard. */
+export function idleTest(
+  { plugin, builtin }: RegisteredPlugin,
+  { instance, options }: Pick<ItemPlace, 'instance' | 'options'>,
+  guard?: Guard,
+): (subject: object) => boolean {
+  if (builtin) return (subject) => plugin.idleFor?.(subject, options) === true;
+  return (subject) => {
+    try {
+      return runForPlugin(instance, () => plugin.idleFor?.(subject, options)) === true;
+    } catch (error) {
+      guard?.onFault({ kind: 'error', plugin: instance, error });
+      return false;
+    }
+  };
 }

@@ -14,6 +14,8 @@ export interface Instance {
   readonly step?: Step | undefined;
   readonly isIdleFor?: ((subject: object) => boolean) | undefined;
   readonly guard?: Guard | undefined;
+  /** A fault of the plugin leaves the request as if the plugin had done nothing. */
+  readonly skips?: boolean;
 }
 
 export interface Guard {
@@ -23,8 +25,8 @@ export interface Guard {
   readonly onFault: (failure: PluginFailure) => void;
 }
 
-/** timeout: it was given up. error, stream, listener: where it threw. rejection: a promise it left unhandled. */
-export type PluginFailureKind = 'timeout' | 'error' | 'stream' | 'listener' | 'rejection';
+/** timeout: it was given up. error, stream, listener: where it threw. rejection: a promise it left unhandled. blocked: it held the event loop. */
+export type PluginFailureKind = 'timeout' | 'error' | 'stream' | 'listener' | 'rejection' | 'blocked';
 
 /** A fault of an external plugin, for the log and the metrics. */
 export interface PluginFailure {
@@ -32,7 +34,10 @@ export interface PluginFailure {
   /** The plugin's name in the settings. */
   readonly plugin: string;
   readonly requestId?: string | undefined;
+  /** Undefined for `blocked`. */
   readonly error: unknown;
+  /** Milliseconds of its own without a pause, for `blocked`. */
+  readonly ms?: number;
 }
 
 /** The argument of a chain's plugins: Koa's context, or a `Scope`. */

@@ -1,14 +1,6 @@
-import type { ChainItem, Kept } from './compile.ts';
-
-/** The plugins of one level in a flat list, with their indexes in it, and the entries of server.yaml that it keeps. */
-export interface ListPart {
-  readonly items: readonly ChainItem[];
-  readonly indexes: readonly (number | Kept)[];
-}
-
-export const pluginOf = (item: ChainItem): string => (typeof item === 'string' ? item : item.plugin);
-
-const instanceOf = (item: ChainItem): string => (typeof item === 'string' ? item : (item.name ?? item.plugin));
+import type { Placed } from '../../kernel/report.ts';
+import type { ChainItem } from './compile.ts';
+import { instanceOf, pluginOf, type ListPart } from './list-part.ts';
 
 /** Entries are the same by the plugin and the name of the instance. */
 const isSame = (a: ChainItem, b: ChainItem): boolean => pluginOf(a) === pluginOf(b) && instanceOf(a) === instanceOf(b);
@@ -28,13 +20,14 @@ export const hasOptions = (item: ChainItem): boolean => typeof item !== 'string'
  * the options of server.yaml unless the list has its own. Another one runs before the next plugin of that chain that
  * the list has, at the latest before the plugin that ends the chain; without such a plugin first of all, because any
  * may reply.
+ * @param chain with the places in server.yaml
  * @param ends whether no plugin after this one runs: `route`, `send`
  */
-export function withKept(list: ListPart, chain: readonly ChainItem[], ends: (item: ChainItem) => boolean): ListPart {
+export function withKept(list: ListPart, chain: ListPart, ends: (item: ChainItem) => boolean): ListPart {
   const placed = list.items.map((item, at) => ({ item, index: list.indexes[at]! }));
-  const isOwn = (index: number | Kept): boolean => typeof index === 'number';
-  const taken = new Set<number | Kept>();
-  for (const [always, entry] of [...chain.entries()].toReversed()) {
+  const isOwn = (index: number | Placed): boolean => typeof index === 'number';
+  const taken = new Set<number | Placed>();
+  for (const [always, entry] of [...chain.items.entries()].toReversed()) {
     if (!isAlways(entry)) continue;
     // Two entries may be the same plugin under one name: each is another item of the list, or is added.
     const named = placed.findLastIndex(({ item, index }) => isOwn(index) && !taken.has(index) && isSame(item, entry));
@@ -46,12 +39,14 @@ export function withKept(list: ListPart, chain: readonly ChainItem[], ends: (ite
     }
     // Behind the end it would never run.
     if (named >= 0) placed.splice(named, 1);
-    const next = chain
+    const next = chain.items
       .slice(always + 1)
       .map((later) => placed.findIndex(({ item }) => pluginOf(item) === pluginOf(later)))
       .find((at) => at >= 0);
     const latest = Math.max(end, 0);
-    placed.splice(Math.min(next ?? latest, latest), 0, { item: entry, index: { always } });
+    const from = chain.indexes[always]!;
+    const index = { at: [], ...(typeof from === 'object' && from), kept: true };
+    placed.splice(Math.min(next ?? latest, latest), 0, { item: entry, index });
   }
   return { items: placed.map(({ item }) => item), indexes: placed.map(({ index }) => index) };
 }

@@ -3,7 +3,9 @@ import { builtinPlugins } from '../../../../plugins/index.ts';
 import { definePlugin, nearest } from '../../kernel/index.ts';
 import type { PluginLevel } from '../../../plugin/index.ts';
 import type { Problem } from '../../kernel/report.ts';
+import type { ChainChanges } from './chain-changes.ts';
 import type { ChainItem } from './compile.ts';
+import { inherited } from './list-part.ts';
 import { divideList } from './plugin-list.ts';
 import { PluginRegistry } from './registry.ts';
 
@@ -25,18 +27,23 @@ const { registry } = new PluginRegistry(builtinPlugins).extend([
 
 const DEFAULTS = { request: ['metadata', 'route'], attempt: ['override', 'cache', 'transform', 'retry', 'send'] };
 
+const inServer = (level: string, items: readonly ChainItem[]) =>
+  inherited({ items, indexes: [...items.keys()] }, { file: 'server.yaml', path: ['chains', level] });
+
 function divide(
-  items: readonly ChainItem[],
+  items: readonly ChainItem[] | ChainChanges,
   of: 'config' | 'target' = 'config',
   chains: { readonly request: readonly ChainItem[]; readonly attempt: readonly ChainItem[] } = DEFAULTS,
 ) {
   const problems: Problem[] = [];
-  const setup = { registry, nearest, chains };
-  const list = divideList({ items, path: ['plugins'], of }, (one) => void problems.push(one), setup);
+  const around = { request: inServer('request', chains.request), attempt: inServer('attempt', chains.attempt) };
+  const written = { items, file: 'gateway/own.yaml', path: ['plugins'], of, around };
+  const setup = { registry, nearest, chains: around };
+  const list = divideList(written, (one) => void problems.push(one), setup);
   return { ...list, problems };
 }
 
-const messages = (items: readonly ChainItem[], of?: 'target'): readonly string[] =>
+const messages = (items: readonly ChainItem[] | ChainChanges, of?: 'target'): readonly string[] =>
   divide(items, of).problems.map(
     ({ path, message, severity = 'error' }) => `${path.join('.')} ${severity}: ${message}`,
   );
@@ -171,7 +178,7 @@ describe('an entry of server.yaml with `always: true`', () => {
     const chains = { ...DEFAULTS, request: [kept, other, 'route'] };
     expect(divide(['stamp', 'route'], 'config', chains).request).toEqual({
       items: [kept, other, 'route'],
-      indexes: [0, { always: 1 }, 1],
+      indexes: [0, { at: [], from: { file: 'server.yaml', path: ['chains', 'request', 1] }, kept: true }, 1],
     });
     const own = { plugin: 'stamp', options: { color: 'blue' } };
     expect(divide([own, 'route'], 'config', chains).request?.items[0]).toBe(own);
@@ -240,5 +247,109 @@ describe('a mistake in a flat list', () => {
     const [message] = messages(Array.from({ length: 5000 }, () => 'guard'));
     expect(message).toContain('guard, …, send]');
     expect(message!.length).toBeLessThan(500);
+  });
+});
+
+describe('changes of the chains', () => {
+  const names = (part: { readonly items: readonly ChainItem[] } | undefined) =>
+    part?.items.map((item) => (typeof item === 'string' ? item : (item.name ?? item.plugin)));
+
+  it('add a plugin beside an entry, whose chain gets it', () => {
+    const { request, attempt, problems } = divide({
+      add: [
+        { plugin: 'stamp', before: 'route' },
+        { plugin: 'guard', after: 'transform' },
+        { plugin: 'guard', name: 'second', after: 'guard' },
+      ],
+    });
+    expect(problems).toEqual([]);
+    expect(names(request)).toEqual(['metadata', 'stamp', 'route']);
+    expect(names(attempt)).toEqual(['override', 'cache', 'transform', 'guard', 'second', 'retry', 'send']);
+  });
+
+  it('remove entries, and leave a chain that they do not name inherited', () => {
+    const { request, attempt } = divide({ remove: ['cache', 'retry'] });
+    expect([request, names(attempt)]).toEqual([undefined, ['override', 'transform', 'send']]);
+  });
+
+  it('set options by the name of an entry, and keep its other options', () => {
+    const chains = {
+      ...DEFAULTS,
+      request: [{ plugin: 'stamp', name: 'red', options: { color: 'red', size: 1 } }, 'route'],
+    };
+    const { request } = divide({ options: { red: { size: 2 }, route: { on: true } } }, 'config', chains);
+    expect(request?.items).toEqual([
+      { plugin: 'stamp', name: 'red', options: { color: 'red', size: 2 } },
+      { plugin: 'route', options: { on: true } },
+    ]);
+  });
+
+  it('have the place of each entry: its list, and where its options are changed', () => {
+    const { request } = divide({ add: [{ plugin: 'stamp', before: 'route' }], options: { metadata: { max_keys: 8 } } });
+    expect(request?.indexes).toEqual([
+      {
+        at: [],
+        from: { file: 'server.yaml', path: ['chains', 'request', 0] },
+        options: { file: 'gateway/own.yaml', path: ['plugins', 'options', 'metadata'] },
+      },
+      { at: ['add', 0] },
+      { at: [], from: { file: 'server.yaml', path: ['chains', 'request', 1] } },
+    ]);
+  });
+
+  it.each<[string, ChainChanges, 'target' | undefined, string]>([
+    [
+      'an entry that is not there',
+      { add: [{ plugin: 'stamp', before: 'rout' }] },
+      undefined,
+      'plugins.add.0.before error: the request chain and the attempt chain here: no plugin has the name "rout"',
+    ],
+    [
+      'a removed entry of the request chain in a target',
+      { remove: ['metadata'] },
+      'target',
+      'plugins.remove.0 error: the attempt chain here: no plugin has the name "metadata"',
+    ],
+    [
+      'options of an entry that is not there',
+      { options: { stamp: {} } },
+      undefined,
+      'plugins.options.stamp error: the request chain and the attempt chain here: no plugin has the name "stamp"',
+    ],
+    [
+      'a plugin after the one that ends its chain',
+      { add: [{ plugin: 'guard', after: 'send' }] },
+      undefined,
+      'plugins.add.0.after error: no plugin after "send" runs',
+    ],
+    [
+      '`always` outside server.yaml',
+      { add: [{ plugin: 'stamp', before: 'route', always: true }] },
+      undefined,
+      'plugins.add.0.always error: `always` belongs to the chains of server.yaml, whose entries no other list drops',
+    ],
+    [
+      'an attempt chain that cannot send',
+      { remove: ['transform'] },
+      undefined,
+      'plugins error: the attempt chain that these changes leave must hold "transform" and end with "send"',
+    ],
+    [
+      'a request chain that runs no attempt chain',
+      { remove: ['route'] },
+      undefined,
+      'plugins warning: the request chain that these changes leave has no plugin that runs an attempt chain, as "route" does',
+    ],
+  ])('report %s', (_, changes, of, message) => {
+    expect(messages(changes, of)).toEqual([message]);
+  });
+
+  it('cannot remove an entry that server.yaml has with `always: true`', () => {
+    const chains = { ...DEFAULTS, request: [{ plugin: 'stamp', always: true }, 'route'] };
+    const { request, problems } = divide({ remove: ['stamp'] }, 'config', chains);
+    expect([request, problems.map(({ path, message }) => [path.join('.'), message])]).toEqual([
+      undefined,
+      [['plugins.remove.0', '"stamp" has `always: true` in server.yaml: no list removes it']],
+    ]);
   });
 });

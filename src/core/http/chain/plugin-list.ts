@@ -1,24 +1,30 @@
 import type { PluginLevel } from '../../../plugin/index.ts';
 import type { Report } from '../../kernel/report.ts';
 import { unknownPlugin, type ChainItem, type ListChecks } from './compile.ts';
-import { pluginOf, withKept, type ListPart } from './kept-plugins.ts';
+import { changeChains, isChanges, type ChainChanges } from './chain-changes.ts';
+import { withKept } from './kept-plugins.ts';
+import { pluginOf, type ListPart, type OuterChains } from './list-part.ts';
 import type { PluginRegistry } from './registry.ts';
 
 interface ListSetup extends Pick<ListChecks, 'registry' | 'nearest'> {
-  readonly chains: Readonly<Record<'request' | 'attempt', readonly ChainItem[]>>;
+  /** Those of server.yaml. */
+  readonly chains: OuterChains;
 }
 
-/** A flat `plugins` list by level. Undefined: the list names no plugin of this level, so the level is inherited. */
+/** A `plugins` list by level. Undefined: the list names no plugin of this level, so the level is inherited. */
 export interface DividedList {
   readonly request: ListPart | undefined;
   readonly attempt: ListPart | undefined;
 }
 
-interface WrittenList {
-  readonly items: readonly ChainItem[];
+export interface WrittenList {
+  readonly items: readonly ChainItem[] | ChainChanges;
+  readonly file: string;
   readonly path: readonly (string | number)[];
   /** A target is chosen by the request chain, so only a config names that chain. */
   readonly of: 'config' | 'target';
+  /** The chains that it replaces or changes. */
+  readonly around: OuterChains;
 }
 
 /** The attempt chain encodes the request with this plugin. */
@@ -29,8 +35,18 @@ const isSend = (item: ChainItem): boolean => pluginOf(item) === SENDS;
 /** The request chain runs attempt chains with this plugin, or with an external one. */
 const RUNS = 'route';
 
-/** Divides a flat list. Reports unknown plugins, plugins of other levels, and an attempt chain that cannot send. */
-export function divideList({ items, path, of }: WrittenList, report: Report, setup: ListSetup): DividedList {
+/** Divides a list. Reports unknown plugins, plugins of other levels, and an attempt chain that cannot send. */
+export function divideList(list: WrittenList, report: Report, setup: ListSetup): DividedList {
+  const { items } = list;
+  return isChanges(items) ? applyChanges(items, list, report, setup) : divideItems(items, list, report, setup);
+}
+
+function divideItems(
+  items: readonly ChainItem[],
+  { path, of }: WrittenList,
+  report: Report,
+  setup: ListSetup,
+): DividedList {
   const parts = { request: newPart(), attempt: newPart() };
   let isWhole = true;
   for (const [index, item] of items.entries()) {
@@ -48,7 +64,7 @@ export function divideList({ items, path, of }: WrittenList, report: Report, set
     report(level === undefined ? unknownPlugin(name, at, setup) : { path: at, message: misplaced(name, level, of) });
   }
   const { request, attempt } = parts;
-  const canSend = attempt.items.some((item) => pluginOf(item) === ENCODES) && attempt.items.slice(-1).some(isSend);
+  const canSend = encodesAndSends(attempt.items);
   const runs = (item: ChainItem): boolean => isRunner(item, setup.registry);
   const runsTargets = request.items.length === 0 || request.items.some(runs);
   // With an unknown name the corrected line could not be right.
@@ -61,6 +77,35 @@ export function divideList({ items, path, of }: WrittenList, report: Report, set
     attempt: canSend ? withKept(attempt, setup.chains.attempt, isSend) : undefined,
   };
 }
+
+function applyChanges(
+  changes: ChainChanges,
+  { file, path, of, around }: WrittenList,
+  report: Report,
+  { registry, nearest, chains }: ListSetup,
+): DividedList {
+  const runs = (item: ChainItem): boolean => isSend(item) || isRunner(item, registry);
+  const always = [...chains.request.items, ...chains.attempt.items];
+  for (const [index, { always: own }] of (changes.add ?? []).entries())
+    if (own !== undefined) report({ path: [...path, 'add', index, 'always'], on: 'key', message: ONLY_SERVER });
+  const bases = of === 'config' ? around : { attempt: around.attempt };
+  const { request, attempt } = changeChains(changes, bases, report, {
+    list: { file, path },
+    nearest,
+    always,
+    ends: runs,
+  });
+  if (request && !request.items.some(runs)) report({ path, on: 'key', severity: 'warning', message: CHANGED_RUNNER });
+  if (!attempt || encodesAndSends(attempt.items)) return { request, attempt };
+  report({ path, on: 'key', message: CHANGED_SENDER });
+  return { request, attempt: undefined };
+}
+
+const encodesAndSends = (items: readonly ChainItem[]): boolean =>
+  items.some((item) => pluginOf(item) === ENCODES) && items.slice(-1).some(isSend);
+
+const CHANGED_RUNNER = `the request chain that these changes leave has no plugin that runs an attempt chain, as "${RUNS}" does`;
+const CHANGED_SENDER = `the attempt chain that these changes leave must hold "${ENCODES}" and end with "${SENDS}"`;
 
 const newPart = (): { items: ChainItem[]; indexes: number[] } => ({ items: [], indexes: [] });
 

@@ -1,6 +1,6 @@
 import { blame } from '../../kernel/outside/blame.ts';
 import { isError } from '../../kernel/outside/thrown.ts';
-import { GatewayError, type Reply, type Source } from '../../../plugin/index.ts';
+import { GatewayError, UpstreamError, type Reply, type Source } from '../../../plugin/index.ts';
 import type { Attempt, Exchange, GatewayContext } from '../../kernel/index.ts';
 import { checkFraming, checkReply, dropFraming } from './check-reply.ts';
 import {
@@ -14,6 +14,7 @@ import {
   type PluginFailureKind,
 } from './instance.ts';
 import { currentWork, giveUp, runAs, type PluginWork } from '../../kernel/outside/plugin-work.ts';
+import { OwnTime } from './own-time.ts';
 import { WrappedBody } from './wrapped-body.ts';
 
 /** After the end of its request (`exchange.cancellation`) a plugin has this long to finish. */
@@ -128,7 +129,7 @@ class PluginRun {
     giveUp(this.#work);
     if (error.plugin === this.#instance.name) this.#report('timeout', error);
     this.#close();
-    this.#done.reject(error);
+    this.#failWith(error);
   }
 
   // Ends
@@ -157,15 +158,26 @@ class PluginRun {
     if (wrong) this.#dropReply(wrong);
     else this.#releaseBody();
     if (this.#downstreamFailure && thrown === this.#downstreamFailure.thrown) return this.#done.reject(thrown);
-    if (isError(thrown) && thrown instanceof GatewayError && thrown.code !== 'internal_error')
-      return this.#done.reject(thrown);
+    if (isError(thrown) && thrown instanceof GatewayError && thrown.code !== 'internal_error') {
+      // A refusal is the plugin's own, and no fault; an upstream's failure may come from an earlier call of `next`.
+      return this.#done.reject(thrown instanceof UpstreamError ? thrown : blame(thrown, this.#instance.name));
+    }
     this.#reject(thrown);
   }
 
   #reject(thrown: unknown): void {
     const error = blame(thrown, this.#instance.name);
     this.#report('error', error);
-    this.#done.reject(error);
+    this.#failWith(error);
+  }
+
+  /** A plugin with `on_error: skip` leaves the request to the rest of the chain. */
+  #failWith(fault: Error): void {
+    const { skips } = this.#instance;
+    if (!skips || this.#running > 0 || this.#ctx.exchange.cancellation.reason) return this.#done.reject(fault);
+    if (this.#downstreamFailure) return this.#done.reject(this.#downstreamFailure.thrown);
+    if (this.#calls > 0) return this.#reply ? this.#done.resolve() : this.#done.reject(fault);
+    runAs(this.#outerWork, () => started(this.#downstream, this.#ctx)).then(this.#done.resolve, this.#done.reject);
   }
 
   #close(): void {
@@ -174,9 +186,9 @@ class PluginRun {
     this.#stopListening?.();
   }
 
-  #report(kind: PluginFailureKind, error: unknown): void {
+  #report(kind: PluginFailureKind, error: unknown, ms?: number): void {
     const { name: plugin, guard } = this.#instance;
-    guard?.onFault({ kind, plugin, requestId: this.#ctx.exchange.id, error });
+    guard?.onFault({ kind, plugin, requestId: this.#ctx.exchange.id, error, ...(ms !== undefined && { ms }) });
   }
 
   // The reply
@@ -234,9 +246,10 @@ class PluginRun {
   }
 
   #wrap(given: Source | undefined): WrappedBody {
-    const { name: plugin } = this.#instance;
+    const { name: plugin, guard } = this.#instance;
     return new WrappedBody(given, {
       plugin,
+      time: guard && new OwnTime(guard.clock, (ms) => this.#report('blocked', undefined, ms)),
       onFault: (thrown) => {
         const error = blame(thrown, plugin);
         this.#report('stream', error);

@@ -1,4 +1,5 @@
 import { isError } from '../../kernel/outside/thrown.ts';
+import type { OwnTime } from './own-time.ts';
 import { GatewayError, type Sink, type Source } from '../../../plugin/index.ts';
 
 interface WrapperFaults {
@@ -7,6 +8,7 @@ interface WrapperFaults {
   onFault(thrown: unknown): GatewayError;
   /** Called when the deadline ends the reply while the plugin withholds its end. */
   onLate(error: GatewayError): void;
+  readonly time?: OwnTime | undefined;
 }
 
 /** The wrapped body of each source that `around` returned. */
@@ -95,7 +97,8 @@ export class WrappedBody {
     if (this.#over) return;
     try {
       // An async method returns a promise, whatever its type says.
-      const result: unknown = call();
+      const { time } = this.#faults;
+      const result: unknown = time ? time.measure(call) : call();
       if (result instanceof Promise) result.catch((thrown: unknown) => this.#fault(thrown));
     } catch (thrown) {
       this.#fault(thrown);

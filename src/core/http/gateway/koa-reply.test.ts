@@ -71,9 +71,23 @@ describe('a response set by Koa middleware', () => {
     const first = attempt.reply;
     expect(ctx.status).toBe(200);
     ctx.status = 202;
-    expect([first.status, ctx.body]).toEqual([202, undefined]);
+    expect([first.status, String(ctx.body)]).toEqual([202, 'upstream']);
     ctx.body = 'own';
+    expect(ctx.body).toBe('own');
     expect([attempt.reply === first, attempt.reply.status, String(attempt.reply.body)]).toEqual([false, 202, 'own']);
+  });
+
+  it('has no body for Koa while it has not been read', () => {
+    const { ctx, attempt } = context();
+    const body = { open() {}, pause() {}, resume() {}, cancel() {} };
+    attempt.reply = { status: 200, headers: {}, body, stream: true };
+    ctx.status = 203;
+    expect([ctx.body, ctx.length, attempt.reply.body === body, attempt.reply.status]).toEqual([
+      undefined,
+      undefined,
+      true,
+      203,
+    ]);
   });
 
   it('is an event stream if its type says so, even if the type is set after the body', () => {

@@ -25,19 +25,25 @@ export function bindReplies(app: Koa): void {
     },
     body: {
       get(this: Koa.Response): unknown {
-        return Reflect.get(koa, 'body', this);
+        const reply = holderOf(this)?.reply;
+        if (!reply || setByKoa.has(reply)) return Reflect.get(koa, 'body', this);
+        // A source is no stream of Node: middleware of Koa would write it as JSON, and Koa's own `length` and `status` read the body.
+        return Buffer.isBuffer(reply.body) ? reply.body : undefined;
       },
       set(this: Koa.Response, value: unknown) {
         if (isFenced(this)) return;
         Reflect.set(koa, 'body', value, this);
         const holder = holderOf(this);
-        if (holder) holder.reply = toReply(this);
+        if (holder) holder.reply = toReply(this, Reflect.get(koa, 'body', this));
       },
     },
     // All of Koa's header setters go through these two.
     ...Object.fromEntries((['set', 'remove'] as const).map((name) => [name, { value: unlessFenced(koa, name) }])),
   });
 }
+
+/** Replies whose body is Koa's own. */
+const setByKoa = new WeakSet<Reply>();
 
 /** True if the running code belongs to a plugin that has been given up. Such code changes nothing any more. */
 function isFenced(response: Koa.Response): boolean {
@@ -69,11 +75,11 @@ function holderOf(response: Koa.Response): { reply: Reply | undefined } | undefi
 }
 
 /** A reply that a plugin made by `ctx.body`. Its headers stay on Koa's response, because they may still change. */
-function toReply(response: Koa.Response): Reply {
-  return {
+function toReply(response: Koa.Response, body: unknown): Reply {
+  const reply: Reply = {
     status: response.res.statusCode,
     headers: {},
-    body: toBody(response.body),
+    body: toBody(body),
     get stream() {
       return response.type === 'text/event-stream';
     },
@@ -81,6 +87,8 @@ function toReply(response: Koa.Response): Reply {
       return replyForm({ headers: { 'content-type': response.type }, stream: this.stream });
     },
   };
+  setByKoa.add(reply);
+  return reply;
 }
 
 function toBody(body: unknown): Buffer | Source {

@@ -13,11 +13,14 @@ const MESSAGES = {
   stream: "a plugin's stream wrapper failed",
   listener: 'a listener of a plugin failed',
   rejection: 'a plugin left a rejection unhandled',
+  blocked: 'a plugin held the event loop: all requests waited',
 } as const satisfies Record<PluginFailureKind, string>;
 
 export function pluginFaults(log: Logger, { pluginFailures }: Pick<Families, 'pluginFailures'>): ReportPluginFailure {
-  return ({ kind, plugin, requestId, error }) => {
+  return ({ kind, plugin, requestId, error, ms }) => {
     pluginFailures.add({ plugin, kind });
-    log.error({ plugin, ...(requestId !== undefined && { request_id: requestId }), err: error }, MESSAGES[kind]);
+    const of = { plugin, ...(requestId !== undefined && { request_id: requestId }) };
+    if (ms === undefined) log.error({ ...of, err: error }, MESSAGES[kind]);
+    else log.warn({ ...of, blocked_ms: Math.round(ms) }, MESSAGES[kind]);
   };
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../../../formats/json/object.ts';
 import { COMMA, OPEN_OBJECT, CLOSE_OBJECT, isSpace, afterSpaceIn } from '../../../formats/json/scan.ts';
-import { isEmptyObject } from '../../../plugin/edits.ts';
+import { isEmptyObject } from '../../../formats/json/edits.ts';
 import type { Edit } from '../../../plugin/request.ts';
 import type { FieldSpan, TopLevel } from './json-scan.ts';
 

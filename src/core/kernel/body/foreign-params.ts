@@ -1,6 +1,6 @@
 import type { ParameterApi } from '../../../formats/fields/field-table.ts';
 import { isObject } from '../../../formats/json/object.ts';
-import { applyEdit } from '../../../plugin/edits.ts';
+import { applyEdit } from '../../../formats/json/edits.ts';
 import type { Edit } from '../../../plugin/request.ts';
 import type { RequestBody } from './request-body.ts';
 
@@ -23,7 +23,7 @@ export function foreignParams(body: RequestBody): ForeignParams | undefined {
     const value = valueAt(body, path);
     // A value at the place of a deleted parameter is a field of the request.
     if (set === undefined && value !== undefined) continue;
-    if (value !== undefined) byApi.set(of, applyEdit(byApi.get(of) ?? {}, { path, value, source: '' }));
+    if (value !== undefined) byApi.set(of, applyEdit(byApi.get(of) ?? {}, { path, value }));
     left.set(key, without(left.has(key) ? left.get(key) : body.value(key), inner));
   }
   const edits = [...left].map(([key, value]): Edit => ({ path: [key], value, source: 'gateway' }));

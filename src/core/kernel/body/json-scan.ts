@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../plugin/errors.ts';
-import { placeAt } from './json-place.ts';
+import { placeAt } from '../../../formats/json/place.ts';
 import { OpenKeys } from './open-keys.ts';
 import {
   QUOTE,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyEdits } from '../../../plugin/edits.ts';
+import { applyEdits } from '../../../formats/json/edits.ts';
 import { RequestBody } from './request-body.ts';
 
 const bodyOf = (text: string): RequestBody => RequestBody.read(Buffer.from(text), 64);

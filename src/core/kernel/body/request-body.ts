@@ -1,12 +1,12 @@
 import type { SearchableBody } from '../../../formats/body-view.ts';
 import type { RequestBody as PublicRequestBody, Edit } from '../../../plugin/request.ts';
 import { isUtf8 } from 'node:buffer';
-import { applyEdits } from '../../../plugin/edits.ts';
+import { applyEdits } from '../../../formats/json/edits.ts';
 import { spliceTexts, type Texts } from './edits.ts';
 import { LONG_TEXT, scanObject, type JsonLimits, type FieldSpan, type TopLevel } from './json-scan.ts';
 import { withListEdits } from './list-edits.ts';
-import { abridge, isMostlyLong } from './abridged-json.ts';
-import { roughTokens } from './rough-tokens.ts';
+import { abridge, isMostlyLong } from '../../../formats/json/abridged.ts';
+import { roughTokens } from '../../../formats/json/rough-tokens.ts';
 import { GatewayError } from '../../../plugin/errors.ts';
 import { shared } from '../outside/frozen.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../../../plugin/errors.ts';
 import type { RequestBody } from '../body/request-body.ts';
-import { isObject } from '../../../formats/json/object.ts';
+import { isObject, parseJson } from '../../../formats/json/object.ts';
 import { addPiece } from '../../../formats/json/piece-list.ts';
 import { FormBody, type HeldPart, type LiveRest } from './form-body.ts';
 import { PartNames } from './part-names.ts';
@@ -194,9 +194,7 @@ function fieldsOf(parts: readonly HeldPart[]): Readonly<Record<string, unknown>>
 
 /** Servers that have fields of their own in `extra_body` read an object in it. What JSON.parse does not read, they may. */
 function objectText(text: string): string {
-  try {
-    if (isObject(JSON.parse(text))) return text;
-  } catch {}
+  if (isObject(parseJson(text))) return text;
   throw new GatewayError('invalid_request', 'The field `extra_body` of a form must be a JSON object.', {
     param: 'extra_body',
   });

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Cancellation } from '../../../plugin/cancellation.ts';
 
 /**
  * The work of an external plugin, through its callbacks, timers and promises: by it an unhandled error has an owner,
@@ -8,7 +9,7 @@ export interface PluginWork {
   /** The plugin's name in the settings. */
   readonly plugin: string;
   /** The request it works for. Undefined while the plugin is created or closed. */
-  readonly exchange?: object | undefined;
+  readonly exchange?: { readonly id: string; readonly cancellation: Cancellation } | undefined;
   /** Called when the plugin passes the request on through a capability instead of `next`. */
   readonly onHandOver?: () => void;
   givenUp: boolean;

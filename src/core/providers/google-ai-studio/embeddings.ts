@@ -11,7 +11,7 @@ import { asDimensions, openBody, readPurpose } from '../vertex-ai/embeddings/req
 import { toParts } from '../vertex-ai/embeddings/embed-content.ts';
 import { ALL_MEDIA, readInputs, type MediaKind } from '../vertex-ai/embeddings/input.ts';
 import { countedEnd, toReply, type Embedding } from '../vertex-ai/embeddings/reply.ts';
-import { readVector } from '../vectors.ts';
+import { readVector } from '../../../formats/vectors.ts';
 
 /** "At most 100 requests can be in one batch" is the API's own refusal (docs/protocols/embeddings.md#batch-embed-contents). */
 const MAX_REQUESTS = 100;

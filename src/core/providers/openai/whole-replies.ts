@@ -6,7 +6,7 @@ import { objectOf, isObject, listOf } from '../../../formats/json/object.ts';
 import { PlainPassThrough, type WholeReply } from '../../../formats/streams/plain-pass-through.ts';
 import { EMBEDDING_EXTENSIONS } from '../../../formats/openai-chat/extensions.ts';
 import type { PassThroughCodec } from '../codec.ts';
-import { readVector, toBase64 } from '../vectors.ts';
+import { readVector, toBase64 } from '../../../formats/vectors.ts';
 import { EVENT_FIELDS, renameModel, withoutFields } from './task-fields.ts';
 
 /** A reply that is read once it is complete, and is content as a whole. */

@@ -1,4 +1,5 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
+import { currentWork } from '../../kernel/outside/plugin-work.ts';
 import { systemClock } from '../../kernel/system-clock.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import { loggedError } from '../error-fields.ts';
@@ -21,8 +22,15 @@ export function createLogger({ level, destination = NOWHERE, worker, clock = sys
     formatters: { level: (label: string) => ({ level: label }) },
     hooks: { streamWrite: scrub },
     serializers: { err: loggedError },
+    mixin: requestOfPlugin,
   };
   return pino(options, destination);
+}
+
+/** The request of a line that an external plugin writes. Its author has the logger of `create`, and no request there. */
+function requestOfPlugin(): object {
+  const exchange = currentWork()?.exchange;
+  return exchange ? { request_id: exchange.id } : {};
 }
 
 /** pino's default destination opens standard output and adds an exit hook for each logger. */

@@ -61,7 +61,7 @@ abstract class Family<L extends string, Cell extends Series> {
     this.type = spec.type;
     this.aggregator = spec.aggregator ?? 'sum';
     this.#labelNames = spec.labels;
-    this.#maxSets = spec.byCaller ? MAX_CALLER_LABEL_SETS : MAX_LABEL_SETS;
+    this.#maxSets = spec.maxSets ?? (spec.byCaller ? MAX_CALLER_LABEL_SETS : MAX_LABEL_SETS);
     this.#onOverflow = onOverflow;
     this.#now = now;
   }

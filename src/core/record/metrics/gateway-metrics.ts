@@ -62,7 +62,7 @@ export const GATEWAY_METRICS = {
   }),
   pluginFailures: metric({
     name: 'gatehouse_plugin_failures_total',
-    help: 'Faults of external plugins, by the name of the plugin in the settings and kind: timeout (limits.plugin_time or the deadline passed), error (it threw), stream (its wrapper of a reply threw), listener (its listener of onEnd or onCancel threw), rejection (an unhandled rejection).',
+    help: 'Faults of external plugins, by the name of the plugin in the settings and kind: timeout (limits.plugin_time or the deadline passed), error (it threw), stream (its wrapper of a reply threw), listener (its listener of onEnd or onCancel threw), rejection (an unhandled rejection), blocked (more than 50 ms of its own without a pause).',
     labels: ['plugin', 'kind'],
   }),
   pluginDuration: metric({
@@ -70,6 +70,12 @@ export const GATEWAY_METRICS = {
     help: 'Own time of each plugin, without that of the plugins after it, by the name in the settings. telemetry.metrics.plugins chooses the plugins; external ones by default. Waiting counts: send has the time of its upstream.',
     labels: ['plugin'],
     buckets: DURATION_OF_PLUGINS,
+  }),
+  pluginCalls: metric({
+    name: 'gatehouse_plugin_call_duration_seconds',
+    help: 'Requests of plugins to services of the operator (`host.fetch`), by the name in the settings and outcome: the class of the status (2xx), or the code of the error.',
+    labels: ['plugin', 'outcome'],
+    buckets: DURATION_BUCKETS,
   }),
   pluginErrors: metric({
     name: 'gatehouse_plugin_errors_total',

@@ -13,6 +13,8 @@ interface MetricFacts<L extends string> {
   readonly byCaller?: true;
   /** Buckets name the trace of a request, for scrapers of OpenMetrics. Only requests whose trace is exported have one. */
   readonly exemplars?: true;
+  /** The most label sets. Default: 2,000, or 20,000 with `byCaller`. */
+  readonly maxSets?: number;
   /** In OpenTelemetry's exports (UCUM). Default: by the end of the name. */
   readonly unit?: string;
   /** How several processes are merged; default: sum. `primary`: its value alone, every worker has the same. */

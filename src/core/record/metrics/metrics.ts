@@ -39,18 +39,19 @@ export type Families = FamiliesOf<typeof METRICS>;
  */
 export function openFamilies(now?: () => number): Families {
   let overflow: CounterFamily<'metric'> | undefined;
-  const open = (spec: MetricSpec): AnyFamily => {
-    const onOverflow = (): void => overflow?.add({ metric: spec.name });
-    if (spec.type === 'counter') return new CounterFamily(spec, onOverflow, now);
-    if (spec.type === 'gauge') return new GaugeFamily(spec, onOverflow, now);
-    return new HistogramFamily(spec, onOverflow, now);
-  };
+  const open = (spec: MetricSpec): AnyFamily => openFamily(spec, () => overflow?.add({ metric: spec.name }), now);
   // Each family has its spec's labels, which the type of fromEntries cannot express.
   const families = Object.fromEntries(
     Object.entries(allMetrics()).map(([key, spec]) => [key, open(spec)]),
   ) as unknown as Families;
   overflow = families.labelOverflow;
   return families;
+}
+
+export function openFamily(spec: MetricSpec, onOverflow: () => void, now?: () => number): AnyFamily {
+  if (spec.type === 'counter') return new CounterFamily(spec, onOverflow, now);
+  if (spec.type === 'gauge') return new GaugeFamily(spec, onOverflow, now);
+  return new HistogramFamily(spec, onOverflow, now);
 }
 
 /** The families of an add-on's rows, which are open beside those of the core. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   collectDefaultMetrics,
   Registry,
@@ -11,7 +12,7 @@ import type { TargetHealth } from '../../kernel/index.ts';
 import { isCumulative, type FamilySnapshot } from './aggregate.ts';
 import { MAX_LABEL_SETS, type AnyFamily } from './families.ts';
 import type { MetricSpec } from './metric-spec.ts';
-import { openFamilies, type Families } from './metrics.ts';
+import { openFamilies, openFamily, type Families } from './metrics.ts';
 
 type AnyRegistry = Registry<PrometheusContentType | OpenMetricsContentType>;
 /** The fields of a metric that this module reads, for Gatehouse's and prom-client's metrics. */
@@ -34,6 +35,8 @@ interface MetricsOptions {
 export interface Metrics extends ReturnType<typeof createRecorders> {
   readonly families: Families;
   readonly flush: () => void;
+  /** A family beside those of the table, or the one that is open under this name. Throws TypeError where that one has other labels or another type. */
+  open(spec: MetricSpec): AnyFamily;
   /** The exposition in the format that `accept` requests. */
   scrape(accept: string | undefined): Promise<{ readonly contentType: string; readonly text: string }>;
   /** Metrics for another process: all, or only those that must survive this process. */
@@ -86,10 +89,26 @@ export function createMetrics(options: MetricsOptions): Metrics {
   declareSeries(families, options);
   const { flush = () => {} } = options;
   const scrape = createScraper(registry, flush);
+  const opened = new Map<string, AnyFamily>();
   return {
     families,
     flush,
     scrape,
+    open(spec) {
+      const known = opened.get(spec.name);
+      if (known) {
+        if (isDeepStrictEqual(shapeOf(known.spec), shapeOf(spec))) return known;
+        throw new TypeError(`the metric ${spec.name} exists with another type, other labels or other buckets`);
+      }
+      const family = openFamily(
+        spec,
+        () => families.labelOverflow.add({ metric: spec.name }),
+        () => options.clock.now(),
+      );
+      opened.set(spec.name, family);
+      registry.registerMetric(family as unknown as Metric);
+      return family;
+    },
     snapshot(which) {
       flush();
       return snapshotOf(registry, which);
@@ -97,6 +116,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ...createRecorders(families, options.clock),
   };
 }
+
+const shapeOf = ({ type, labels, buckets }: MetricSpec) => ({ type, labels, buckets });
 
 /** Metrics that can have too many label sets: not those whose label sets all exist at the start. */
 const isOpen = ({ labels, zero, byCaller }: MetricSpec): boolean => byCaller === true || (labels.length > 0 && !zero);

@@ -52,7 +52,7 @@ const STEERING: readonly Steering[] = [
   },
 ];
 
-interface ForwardRules {
+export interface ForwardRules {
   /** Prefixes of the gateway's own headers. */
   readonly prefixes: readonly string[];
   /** Headers in which catalog entries send their credentials, in lower case, each with its owner. */
@@ -63,7 +63,7 @@ interface ForwardRules {
 const folded = (name: string): string => name.replaceAll(/[^a-z0-9]/g, '-');
 
 /** Why a header is never forwarded; undefined: a config may forward it. @param name in lower case */
-function neverForwarded(name: string, { prefixes, credentials }: ForwardRules): string | undefined {
+export function neverForwarded(name: string, { prefixes, credentials }: ForwardRules): string | undefined {
   const plain = folded(name);
   if (mayHoldCredential(name) || mayHoldCredential(plain)) return 'may hold a credential';
   if (NOT_FORWARDED.has(plain) || plain.startsWith('proxy-'))
@@ -73,11 +73,14 @@ function neverForwarded(name: string, { prefixes, credentials }: ForwardRules): 
   return held && `holds a credential of ${held[1]} (secret_headers)`;
 }
 
-export const checkForwardHeaders: Check = ({ server, catalog, inline }) => {
-  const rules = {
-    prefixes: headerPrefixes(server),
-    credentials: inline?.credentials ?? credentialHeaders(catalog?.providers),
-  };
+export const forwardRules = ({ server, catalog, inline }: Parameters<Check>[0]): ForwardRules => ({
+  prefixes: headerPrefixes(server),
+  credentials: inline?.credentials ?? credentialHeaders(catalog?.providers),
+});
+
+export const checkForwardHeaders: Check = (settings) => {
+  const rules = forwardRules(settings);
+  const { inline } = settings;
   const fromCaller = inline !== undefined;
   return {
     node({ file: { forward_headers: names = [] } }, report) {

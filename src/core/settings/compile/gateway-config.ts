@@ -77,7 +77,7 @@ export interface NamedChainsOfList {
   readonly request: NamedChain | undefined;
   readonly attempt: NamedChain | undefined;
 }
-export type NamedChains = ReadonlyMap<readonly File.ChainItem[], NamedChainsOfList>;
+export type NamedChains = ReadonlyMap<File.ChainList, NamedChainsOfList>;
 const NO_CHAINS: NamedChains = new Map();
 
 /** The definitions outside the file that a config names. */

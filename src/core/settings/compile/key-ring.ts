@@ -60,6 +60,15 @@ export class DigestRing implements KeyRing {
     return own ? caller : { ...caller, origin: 'playground' };
   }
 
+  /** The caller of the key with this id, for who has identified it in another way. Throws as `find`. */
+  byId(id: string, remoteAddress: string): Caller | undefined {
+    const keys = this.#known();
+    const record = keys.key(id);
+    if (record) return this.#admit({ keyId: id, validFrom: 0, validTo: record.parts.expiresAt }, record, remoteAddress);
+    if (!keys.known) throw unknownNow();
+    return undefined;
+  }
+
   /** Throws GatewayError. */
   #admit({ keyId, validTo, previous }: DigestEntry, record: KeyRecord, remoteAddress: string): Caller {
     if (record.parts.isStored && !this.#known().known) throw unknownNow();

@@ -3,6 +3,7 @@ import { loadAjv, loadFormats } from '../../kernel/on-demand.ts';
 import { compiledAhead } from '../../kernel/compiled-ahead.ts';
 import type { Report } from '../../kernel/report.ts';
 import { isObject } from '../../kernel/index.ts';
+import { Secret } from '../../../plugin/index.ts';
 import { fromPointer, valueAt, type JsonPath } from '../schema/pointer.ts';
 import { absoluteRefs, type Schema, SchemaTree } from '../schema/schema-files.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
@@ -28,15 +29,23 @@ interface OptionsSchema {
   readonly trusted: boolean;
 }
 
-/** Validates options and reports problems at `path`. Returns them with the defaults; undefined with problems. */
-export function readOptions(of: OptionsSchema, options: Options, path: JsonPath, report: Report): Options | undefined {
+/**
+ * Validates options and reports problems at `path`. Returns them with the defaults; undefined with problems. An option
+ * `secret` stays a Secret where the plugin's schema says `x-secret`, and is its text elsewhere.
+ */
+export function readOptions(of: OptionsSchema, given: Options, path: JsonPath, report: Report): Options | undefined {
+  const { secret } = given;
+  const options = secret instanceof Secret ? { ...given, secret: secret.reveal() } : given;
   const own = compileOnce(of);
   if (own instanceof Error) {
     report({ path, message: `the plugin's schema for its options is invalid: ${own.message}` });
     return undefined;
   }
   const filled = own.fill?.(options) ?? options;
-  if (own.validate(filled)) return filled as Options;
+  if (own.validate(filled)) {
+    const keepsSecret = secret instanceof Secret && valueAt(own.schema, ['properties', 'secret', 'x-secret']) === true;
+    return keepsSecret ? { ...(filled as Options), secret } : (filled as Options);
+  }
   const problems = problemsOf(errorsOf(own, options, filled), options, own);
   for (const problem of problems) report({ ...problem, path: [...path, ...problem.path] });
   return undefined;

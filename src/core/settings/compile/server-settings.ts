@@ -1,6 +1,7 @@
-import type { Duration, Limits, Listen, ServerFile, Tls } from '../../../../schemas/types.generated.ts';
+import type { ChainItem, Duration, Limits, Listen, ServerFile, Tls } from '../../../../schemas/types.generated.ts';
 import { parseBytes, parseDuration } from '../../kernel/units.ts';
-import type { Secret } from '../../../plugin/index.ts';
+import type { PluginLevel, Secret } from '../../../plugin/index.ts';
+import type { Placed } from '../../kernel/report.ts';
 import type { Timeouts } from '../../kernel/index.ts';
 import type { Environment } from '../values/references.ts';
 
@@ -53,7 +54,9 @@ export function compileServerSettings(file: ServerFile) {
     timeouts: compileServerTimeouts(file),
     headerPrefixes: headerPrefixes(file),
     defaultConfig: file.default_config,
-    chains: { ...DEFAULT_CHAINS, ...chains },
+    chains: { ...DEFAULT_CHAINS, ...listsIn(chains) },
+    /** The places of the items of a chain, where server.yaml changes the default chain in place of a list. */
+    chainIndexes: NO_INDEXES,
     plugins: file.plugins ?? [],
     cache: {
       maxBytes: parseBytes(cache.max_bytes ?? '64MiB'),
@@ -66,11 +69,17 @@ export function compileServerSettings(file: ServerFile) {
 }
 
 /** Add-ons put their plugins into these (compose/snapshot.ts). */
-const DEFAULT_CHAINS: Required<NonNullable<ServerFile['chains']>> = {
+export const DEFAULT_CHAINS: Readonly<Record<PluginLevel, readonly ChainItem[]>> = {
   entry: ['telemetry', 'errors', 'auth', 'models', 'body', 'config'],
   request: ['metadata', 'route'],
   attempt: ['override', 'cache', 'transform', 'retry', 'send'],
 };
+
+const NO_INDEXES: Readonly<Partial<Record<PluginLevel, readonly (number | Placed)[] | undefined>>> = {};
+
+/** The chains that a list replaces. Changes are made once the plugins of add-ons are in the default chains. */
+const listsIn = (chains: NonNullable<ServerFile['chains']>): Partial<Record<PluginLevel, readonly ChainItem[]>> =>
+  Object.fromEntries(Object.entries(chains).filter(([, list]) => Array.isArray(list)));
 
 type CompileAdmin = (file: ServerFile) => AdminSettings;
 

@@ -1,7 +1,7 @@
 import type { KeysFile, TeamsFile } from '../../../../schemas/types.generated.ts';
 import type { AlertTree, CallerPlace, NodeChanges, NodePath, NodeTree, TreeNode } from '../../tenants/tree.ts';
 import { changesBetween, NO_OBJECTS, type StoredChanges, type StoredObjects } from '../source/stored-objects.ts';
-import { misconfigured, type DigestEntry, type KeyRecord, type KnownKeys } from './key-record.ts';
+import { misconfigured, type DigestEntry, type KeyRecord, type KnownKeys, type OuterNode } from './key-record.ts';
 import { NO_TENANTS, TenantsDraft, type TenantFiles, type TenantParts } from './tenants-draft.ts';
 
 interface TenantsSetup {
@@ -73,6 +73,11 @@ export class Tenants implements NodeTree, AlertTree, KnownKeys {
 
   keys(): Iterable<KeyRecord> {
     return this.#parts.keys.values();
+  }
+
+  /** An organization or a team by its ref: `team:search`. */
+  outer(ref: string): OuterNode | undefined {
+    return this.#parts.outer.get(ref);
   }
 
   pathOf({ keyId, team, organization }: CallerPlace): NodePath {

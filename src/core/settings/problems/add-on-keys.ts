@@ -27,6 +27,7 @@ export const ADD_ON_KEYS: Readonly<Partial<Record<SchemaName, Keys>>> = {
     'cache.semantic': 'semantic-cache',
     files: 'files',
     guards: 'guards',
+    portkey_statuses: 'guards',
     responses: 'responses',
     state: 'budgets',
     'state.records': 'console',

@@ -45,11 +45,12 @@ export class SettingsWatch {
     this.#setup = setup;
   }
 
-  /** From now on watches the files of this load only. */
-  async follow(files: RecordedFiles, debounceMs: number): Promise<void> {
+  /** From now on watches the files of this load only. @param more paths of files that the load has not read itself */
+  async follow(files: RecordedFiles, debounceMs: number, more: readonly string[] = []): Promise<void> {
     const round = (this.#round += 1);
     this.#debounceMs = debounceMs;
-    const places = await watchedPlaces(files);
+    const { folders, matters } = files;
+    const places = await watchedPlaces({ paths: [...files.paths, ...more], folders, matters });
     if (round !== this.#round) return;
     // New watchers open before the old ones close, so that no change in between is missed.
     const old = this.#watchers;
@@ -119,7 +120,11 @@ const MAX_LINKS = 40;
  * happens, at `..data`, and so is a release that is switched by one link above all settings. For a missing file it is the
  * folder in which the file would appear.
  */
-export async function watchedPlaces({ paths, folders, matters }: RecordedFiles): Promise<WatchedPlaces> {
+export async function watchedPlaces({
+  paths,
+  folders,
+  matters,
+}: Pick<RecordedFiles, 'paths' | 'folders' | 'matters'>): Promise<WatchedPlaces> {
   const names = new Map<string, Set<string>>();
   const listed = new Set<string>();
   const add = (folder: string, name: string): void => {

@@ -1,25 +1,4 @@
-import { usdText } from '../../../../core/ports/money.ts';
-
-/** The cost of a row in USD; adjustments may give back. */
-export const costText = (nano: number): string => (nano < 0 ? `-${usdText(-nano)}` : usdText(nano));
-
-type Cell = string | number | null;
-
-/**
- * A row of comma-separated values (RFC 4180). A spreadsheet takes a text that begins with `= + - @`, a tab or a line end for a formula: such
- * a text gets a quote before it. Numbers stay numbers.
- */
-export const csvLine = (cells: readonly Cell[]): string => `${cells.map(csvCell).join(',')}\r\n`;
-
-/** An exact amount is a text, because a number of JavaScript may not hold it. */
-const NUMBER = /^-?\d+(?:\.\d+)?$/;
-
-function csvCell(cell: Cell): string {
-  if (cell === null) return '';
-  if (typeof cell === 'number') return String(cell);
-  const text = /^[=+\-@\t\r\n]/.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
+import { csvLine, type CsvCell } from '../../../../core/kernel/csv.ts';
 
 /** Rows as a file, a piece at a time. @param names of the fields, in the order of the columns */
 export async function* fileOf(
@@ -34,7 +13,7 @@ export async function* fileOf(
       .join('');
 }
 
-function cellOf(value: unknown): Cell {
+function cellOf(value: unknown): CsvCell {
   if (typeof value === 'number') return value;
   if (value === null || value === undefined) return null;
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -10,11 +10,13 @@ import {
   type RollupRow,
   type RowName,
 } from '../../../../core/ports/ledger.ts';
+import { costText } from '../../../../core/ports/money.ts';
+import { listOf, parseJson } from '../../../../formats/json/object.ts';
 import { LEDGER_COLUMNS } from '../answer-schemas.ts';
 import { actorOf, type CallAnswer, type Call, type Handler } from '../call.ts';
 import { cut, pageOf, readCursor } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
-import { costText, fileOf, TYPES } from './export-rows.ts';
+import { fileOf, TYPES } from './export-rows.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -126,21 +128,12 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 function afterOf({ query }: Call): RowName | undefined {
   const cursor = readCursor(query);
   if (cursor === undefined) return undefined;
-  const read: unknown[] = /^\[[^[\]]*\]$/.test(cursor) ? parseList(cursor) : [];
+  const read = (/^\[[^[\]]*\]$/.test(cursor) && listOf(parseJson(cursor))) || [];
   const [at, req, att, kind] = read;
   const known = LEDGER_KINDS.find((one) => one === kind);
   if (isCount(at) && typeof req === 'string' && UUID.test(req) && isCount(att) && known)
     return { at, req, att, kind: known };
   throw new ApiProblem('invalid_query', '`cursor` is not the `next` of a page.');
-}
-
-function parseList(text: string): unknown[] {
-  try {
-    const read: unknown = JSON.parse(text);
-    return Array.isArray(read) ? read : [];
-  } catch {
-    return [];
-  }
 }
 
 function ledgerRow({ requestId, priceVersion, firstMs, at, nano, ...row }: LedgerRow): UsageRow {

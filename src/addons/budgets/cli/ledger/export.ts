@@ -1,4 +1,5 @@
-import { usdText } from '../../../../core/ports/money.ts';
+import { csvLine, type CsvCell } from '../../../../core/kernel/csv.ts';
+import { costText } from '../../../../core/ports/money.ts';
 import {
   LEDGER_SUMS,
   type LedgerDimension,
@@ -33,7 +34,7 @@ export const exportLedgerCommand = (options: ExportOptions): Promise<0 | 1 | 2> 
     }),
   );
 
-type CsvRow = Readonly<Record<string, Cell>>;
+type CsvRow = Readonly<Record<string, CsvCell>>;
 
 /** CSV begins with one line of names. */
 function printer({ out, format }: ExportOptions): <Row>(rows: readonly Row[], columns: Columns<Row>) => void {
@@ -64,7 +65,7 @@ const TOKENS = {
   nano: 'cost_nano_usd',
 } as const satisfies Readonly<Record<LedgerSum, string>>;
 
-type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
+type Columns<Row> = Readonly<Record<string, (row: Row) => CsvCell>>;
 
 const lineOf = <Row>(row: Row, columns: Columns<Row>): CsvRow =>
   Object.fromEntries(Object.entries(columns).map(([name, cellOf]) => [name, cellOf(row)]));
@@ -72,7 +73,7 @@ const lineOf = <Row>(row: Row, columns: Columns<Row>): CsvRow =>
 const SUMS: Columns<Pick<LedgerRow, LedgerSum>> = {
   ...Object.fromEntries(LEDGER_SUMS.map((sum) => [TOKENS[sum], (row: Pick<LedgerRow, LedgerSum>) => row[sum]])),
   // All digits, as text: no rounding of binary fractions.
-  cost_usd: ({ nano }) => (nano < 0 ? `-${usdText(-nano)}` : usdText(nano)),
+  cost_usd: ({ nano }) => costText(nano),
 };
 
 const rollupColumns = (by: readonly LedgerDimension[]): Columns<RollupRow> => ({
@@ -108,22 +109,3 @@ const ROWS: Columns<LedgerRow> = {
   ms: ({ ms }) => ms,
   first_ms: ({ firstMs }) => firstMs,
 };
-
-type Cell = string | number | undefined;
-
-/** A spreadsheet takes a cell that begins with one of these for a formula. Names of keys and models are texts that others choose. */
-const FORMULA = /^[=+\-@\t\r\n]/;
-const QUOTED = /[",\r\n]/;
-const NUMBER = /^-?\d+(?:\.\d+)?$/;
-
-/** A line of CSV (RFC 4180). A text that a spreadsheet could take for a formula begins with an apostrophe and is quoted. */
-export const csvLine = (cells: readonly Cell[]): string => `${cells.map(cellText).join(',')}\r\n`;
-
-function cellText(cell: Cell): string {
-  if (cell === undefined) return '';
-  if (typeof cell === 'number' || NUMBER.test(cell)) return String(cell);
-  if (FORMULA.test(cell)) return quoted(`'${cell}`);
-  return QUOTED.test(cell) ? quoted(cell) : cell;
-}
-
-const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;

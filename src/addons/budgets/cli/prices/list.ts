@@ -4,6 +4,7 @@ import { usdOf } from '../../../../core/ports/money.ts';
 import { stepOn, type PriceRow } from '../../prices/rates.ts';
 import { ownPrices, priceFilesOf } from '../../settings/price-files.ts';
 import { readPrices, type PricesOptions } from './read.ts';
+import { textTable } from '../../../../core/kernel/layout.ts';
 
 interface ListPricesOptions extends PricesOptions {
   readonly format: 'table' | 'json';
@@ -27,7 +28,7 @@ export async function listPricesCommand(options: ListPricesOptions): Promise<0 |
   }
   if (rules.length > 0) out(`prices.yaml, the first rule that fits is in force:\n${rules.map(ruleText).join('')}\n`);
   out(`shipped, as of ${shipped.asOf}, USD per million tokens on ${day}, not warranted:\n`);
-  out(table([['PROVIDER', 'MODEL', 'INPUT', 'CACHED', 'OUTPUT', 'LONG', 'NEXT'], ...rows.map(cellsOf)]));
+  out(textTable([['PROVIDER', 'MODEL', 'INPUT', 'CACHED', 'OUTPUT', 'LONG', 'NEXT'], ...rows.map(cellsOf)]));
   return 0;
 }
 
@@ -66,10 +67,4 @@ function ruleText({ model, entry, provider, region, tier, from, until, usd, fact
   );
   const prices = Object.entries({ ...usd, ...(factor !== undefined && { factor }) });
   return `  ${[model, ...where].join(', ')}: ${prices.map(([kind, price]) => `${kind} ${price}`).join(', ')}\n`;
-}
-
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  '));
-  return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }

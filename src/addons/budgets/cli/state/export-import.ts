@@ -4,6 +4,7 @@ import { OWNED_KINDS, type Entity, type PutChange } from '../../../../core/ports
 import { objectsOfFiles } from './files-and-store.ts';
 import { onStore, withReader, withStore, writeAll, type ExitCode, type FoundStore, type StateOptions } from './read.ts';
 import { messageOf } from '../../../../core/kernel/outside/thrown.ts';
+import { parseJson } from '../../../../formats/json/object.ts';
 
 const COUNTERS = 'counters';
 export const EXPORT_KINDS = [...OWNED_KINDS, COUNTERS] as const;
@@ -83,12 +84,7 @@ function readLines(text: string, { file }: Pick<StateImportOptions, 'file'>) {
 
 /** Undefined for anything else than an object of `gatehouse state export`; its values are checked when they are written. */
 function parse(line: string): (Omit<Entity, 'kind'> & { readonly kind: string }) | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(line);
   const { kind, id, doc, digests, sealed } = Object(value) as Readonly<Record<string, unknown>>;
   if (kind === COUNTERS) return value as Entity;
   const isEntity =

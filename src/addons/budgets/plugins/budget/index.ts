@@ -58,7 +58,7 @@ export default definePlugin({
     return { does, details: { counted, usd, tokens, output } };
   },
   create({ options, host }) {
-    const { reserve = 'bound', unknown_price: unknownPrice = 'refuse', on_overrun: onOverrun = 'continue' } = options;
+    const { reserve, unknown_price: unknownPrice, on_overrun: onOverrun } = options;
     const rules: BudgetRules = { reserve, unknownPrice, onOverrun };
     return { step: ({ exchange, attempt }) => host.budgets.reserve(exchange, attempt, rules) };
   },

@@ -15,6 +15,7 @@ import type { FakeClock } from '../../../../plugin/testing/index.ts';
 import { ANN, NOON, onStore, type Backend } from './opened-store.testkit.ts';
 
 const CAP = 1000;
+const HOUR_MS = 3_600_000;
 const TEAM: CounterRef = { node: 'team/search', period: NOON };
 const OTHER: CounterRef = { node: 'team/ads', period: NOON };
 const TOMORROW: CounterRef = { ...TEAM, period: NOON + 86_400_000 };
@@ -190,6 +191,24 @@ export function describeCredit(backend: Backend<'counters'>): void {
       }),
     );
 
+    it('is kept for a process although the clock of the store has gone back to before the period', async () => {
+      let behind = 0;
+      const jumping: typeof backend = {
+        ...backend,
+        open: ({ clock, ...parts }) =>
+          backend.open({ ...parts, clock: { ...clock, wall: () => clock.wall() - behind } }),
+      };
+      await onStore(jumping, async ({ counters }) => {
+        const [a, b] = [1, 2].map((number) => new Member(counters, number)) as [Member, Member];
+        for (let round = 0; round < 3; round += 1) for (const member of [a, b]) await member.ask();
+        behind = HOUR_MS;
+        await a.ask();
+        expect((await b.ask({ need: 900, want: 1000 })).granted).toBe(900);
+        expect((await b.ask({ need: 1, want: 1000 })).granted).toBe(50);
+        expect(creditOf(CAP, a.use.parts)).toBe(50);
+      })();
+    });
+
     it(
       'is given to a process that starts after the counter of the last change has been removed',
       fleet(2, async ([a, b], counters, clock) => {
@@ -239,11 +258,14 @@ export function describeCredit(backend: Backend<'counters'>): void {
   });
 }
 
-/** Processes that use all they may, as they know it, at once or never. Nothing costs more than its reserve, so the cap itself is the bound. */
+/**
+ * Processes that use all they may, as they know it, at once or never, while the clock of the store may jump. Nothing costs more than its
+ * reserve, so the cap itself is the bound.
+ */
 async function neverExceed(backend: Backend<'counters'>): Promise<void> {
   const step = fc.record({
     member: fc.nat(2),
-    act: fc.constantFrom('ask', 'ask', 'use', 'use', 'hear', 'wait'),
+    act: fc.constantFrom('ask', 'ask', 'use', 'use', 'hear', 'wait', 'jump'),
     amount: fc.integer({ min: 1, max: 400 }),
   });
   await fc.assert(
@@ -258,6 +280,7 @@ async function neverExceed(backend: Backend<'counters'>): Promise<void> {
           if (act === 'ask') hear(await one.member.ask({ need: 1, want: amount, used: one.used }), one);
           else if (act === 'hear') hear(await one.member.ask({ need: 0, used: one.used }), one);
           else if (act === 'wait') await clock.advance(7000);
+          else if (act === 'jump') await clock.advance(HOUR_MS);
           else {
             const credit = one.isTight ? 0 : creditOf(CAP, one.member.use.parts);
             const room = (one.member.leases.get(TEAM.node)?.granted ?? 0) + credit - one.used;

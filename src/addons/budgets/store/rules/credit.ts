@@ -44,12 +44,12 @@ export function freeOf(
   const { since, cap: known } = counter.tight ?? { since: 0, cap };
   const roomy = Math.floor(cap * TIGHT_SHARE) - taken;
   const isLoose = now - since >= STAYS_TIGHT_MS && taken + need <= cap * LOOSE_SHARE;
-  if (since > 0 && !isLoose) return cap - taken - keptOf(credit, counter, cap);
+  if (since > 0 && !isLoose) return cap - taken - keptOf(credit, counter, { cap, now });
   if (since > 0) changeTightness(tables, { ...counter, tight: undefined }, { cap, since: 0, now });
   // A process that does not know a lower cap yet has credit by the higher one.
   if (roomy < Math.max(0, need) || (since === 0 && cap < known)) {
     const tight = changeTightness(tables, counter, { cap, since: now, now });
-    return cap - taken - keptOf(credit, tight, cap);
+    return cap - taken - keptOf(credit, tight, { cap, now });
   }
   if (since === 0 && (!counter.tight || cap > known))
     tables.saveCounter({ ...counter, tight: { change: 0, ...counter.tight, since: 0, cap } });
@@ -85,12 +85,18 @@ function changeTightness(
 }
 
 /** Credit that processes may still use on a tight counter: of those that may not know of the change, living or not. */
-function keptOf(credit: CreditTables, { tight, period }: CounterState, cap: Nano): Nano {
+function keptOf(
+  credit: CreditTables,
+  { tight, period }: CounterState,
+  { cap, now }: { readonly cap: Nano; readonly now: number },
+): Nano {
   const { change, cap: known } = tight!;
+  // A clock that goes back to before the period began tells nothing of who has called in it.
+  const began = Math.min(period, now);
   let kept = 0;
   for (const boot of credit.boots())
     // A process that has not reported in this period has no credit in it.
-    if (boot.knows < change && boot.seenAt + CLOCKS_DIFFER_MS >= period)
+    if (boot.knows < change && boot.seenAt + CLOCKS_DIFFER_MS >= began)
       kept += creditOf(Math.max(known, cap), boot.parts);
   return kept;
 }

@@ -3,6 +3,7 @@ import { ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from './encryption-keys.ts'
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import type { SealedPlace, SecretRing } from '../../../../core/ports/store-rules.ts';
 import { openBytes, sealBytes } from '../../../../core/kernel/aes-gcm.ts';
+import { parseJson } from '../../../../formats/json/object.ts';
 
 // Envelope encryption: each value has a random data key of its own (AES-256-GCM), and a key of the ring wraps that data key the same way.
 // The additional data names the place of the value, so that a value moved to another row does not open.
@@ -130,13 +131,9 @@ const decrypt = (key: Buffer, { iv, ct, tag }: Encrypted, aad: Buffer): Buffer |
   );
 
 function parseEnvelope(text: string, place: SealedPlace): SealedText {
-  try {
-    const envelope = JSON.parse(text) as SealedText;
-    const texts = [envelope.kid, envelope.iv, envelope.ct, envelope.tag, envelope.wiv, envelope.wdek, envelope.wtag];
-    if (envelope.v === 1 && texts.every((part) => typeof part === 'string')) return envelope;
-  } catch {
-    // Reported below.
-  }
+  const envelope = Object(parseJson(text)) as SealedText;
+  const texts = [envelope.kid, envelope.iv, envelope.ct, envelope.tag, envelope.wiv, envelope.wdek, envelope.wtag];
+  if (envelope.v === 1 && texts.every((part) => typeof part === 'string')) return envelope;
   throw unopened(`${nameOf(place)} is no envelope`);
 }
 

@@ -2,6 +2,7 @@ import type { Boot, CounterRef, LeaseId } from '../../../../core/ports/counters.
 import { LEDGER_SUMS, type LedgerRow } from '../../../../core/ports/ledger.ts';
 import { rowOfCells, type Cells } from '../rules/row-cells.ts';
 import type { LineBytes } from './line-bytes.ts';
+import { parseJson } from '../../../../formats/json/object.ts';
 
 /** Texts of a row that the requests of one caller share. */
 const NAMES = [
@@ -147,12 +148,7 @@ export class LineReader {
 
   /** Undefined: the line was not written whole. A process that is killed, or a full disk, leaves such lines. */
   read(text: string): SpoolLine | undefined {
-    let line: LineValue;
-    try {
-      line = JSON.parse(text) as LineValue;
-    } catch {
-      return undefined;
-    }
+    const line = parseJson(text) as LineValue | undefined;
     // A disk that failed may leave any text: one line of it must not keep the whole spool from being replayed.
     if (!Array.isArray(line)) return undefined;
     const [what] = line;

@@ -1,20 +1,8 @@
-import { createHash } from 'node:crypto';
-import { StateFailure } from '../../../../core/ports/failures.ts';
+import { checksum, missingOf, type AppliedStep, type TableStep } from '../../../../core/ports/table-steps.ts';
 import type { Database } from './database.ts';
 
-interface Migration {
-  /** From 1, without gaps. */
-  readonly number: number;
-  readonly name: string;
-  readonly sql: string;
-}
-
-/**
- * The tables of `state.db`, step by step. A step that has been released is never edited: stores remember its checksum. Steps only add
- * until two releases later, so that one release before and after can run on one store: a step adds tables, indexes, and columns that have
- * a default or may be null. Statements name their columns, so that they stay valid then.
- */
-export const MIGRATIONS: readonly Migration[] = [
+/** The tables of `state.db`. A step adds tables, indexes, and columns that have a default or may be null. */
+export const MIGRATIONS: readonly TableStep[] = [
   {
     number: 1,
     name: 'first tables',
@@ -84,33 +72,16 @@ export const MIGRATIONS: readonly Migration[] = [
   },
 ];
 
-const checksum = ({ sql }: Migration): string => createHash('sha256').update(sql).digest('hex');
-
 interface MigrationPlan {
   readonly applied: number;
-  readonly missing: readonly Migration[];
+  readonly missing: readonly TableStep[];
 }
 
-/** Compares the steps of a store with those of this release. Rejects a store of a later release, and one that has other steps. */
-export function planMigrations(db: Database, migrations: readonly Migration[] = MIGRATIONS): MigrationPlan {
+/** Compares the steps of a store with those of this release. Throws as `missingOf`. */
+export function planMigrations(db: Database, migrations: readonly TableStep[] = MIGRATIONS): MigrationPlan {
   const hasTable = db.get(`SELECT 1 FROM sqlite_schema WHERE name = 'migration'`) !== undefined;
-  const applied = hasTable
-    ? db.all<{ number: number; sha256: string }>('SELECT number, sha256 FROM migration ORDER BY number')
-    : [];
-  for (const { number, sha256 } of applied) {
-    const known = migrations[number - 1];
-    if (!known)
-      throw new StateFailure(
-        'newer_store',
-        `a later release has written the store: it has step ${number} of its tables, this release knows ${migrations.length}`,
-      );
-    if (checksum(known) !== sha256)
-      throw new StateFailure(
-        'damaged',
-        `step ${number} of the tables ("${known.name}") is not the one that this release knows`,
-      );
-  }
-  return { applied: applied.length, missing: migrations.slice(applied.length) };
+  const applied = hasTable ? db.all<AppliedStep>('SELECT number, sha256 FROM migration ORDER BY number') : [];
+  return { applied: applied.length, missing: missingOf(applied, migrations) };
 }
 
 /** Applies the missing steps, each in a transaction of its own: a failed step leaves the store at the step before it. */

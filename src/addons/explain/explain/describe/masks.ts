@@ -7,6 +7,7 @@ import type { ExplainQuestion } from '../question.ts';
 import { SECRET } from '../../../../core/dry-run/calls.ts';
 import { FAKE_TOKEN } from '../../../../core/dry-run/fakes.ts';
 import type { IncomingHttpHeaders } from 'node:http';
+import { parseJson } from '../../../../formats/json/object.ts';
 
 /** The scheme in front of a credential, which is not secret. */
 const SCHEME = /^(?:Bearer|Basic) +/i;
@@ -67,15 +68,10 @@ const bodiesOf = ({ body }: ExplainQuestion, attempts: Observation['attempts']):
 /** Service account credentials are JSON with secret fields. */
 function withParts(secret: string): readonly string[] {
   if (!secret.trimStart().startsWith('{')) return [secret];
-  try {
-    const parts = JSON.parse(secret) as Readonly<Record<string, unknown>>;
-    const values = Object.entries(parts).flatMap(([name, value]) =>
-      SECRET_PART.test(name) && typeof value === 'string' ? [value] : [],
-    );
-    return [secret, ...values];
-  } catch {
-    return [secret];
-  }
+  const values = Object.entries(Object(parseJson(secret)) as object).flatMap(([name, value]: [string, unknown]) =>
+    SECRET_PART.test(name) && typeof value === 'string' ? [value] : [],
+  );
+  return [secret, ...values];
 }
 
 const SECRET_PART = /^(?:private_key(?:_id)?|client_secret|refresh_token|access_token)$/;

@@ -112,10 +112,13 @@ interface SentHeader {
 
 /** The caller's headers, and the items of a list in its body, that a sent header has words of. */
 function callerSources(
-  { exchange: { request } }: Observation,
+  { exchange }: Observation,
   { attempt, body }: SeenAttempt,
   { name, value, sourceOf }: SentHeader,
 ): readonly FieldSource[] {
+  const { request, mappedHeaders } = exchange;
+  const mapped = mappedHeaders?.[name];
+  if (mapped) return [{ kind: 'header', name: mapped.from }];
   const features = ALL_FEATURES.find(({ header }) => header === name);
   if (!features && !VERSION_HEADERS.has(name) && !attempt.target.forwardHeaders.includes(name)) return [];
   const sent = new Set(wordsOf(value));

@@ -1,6 +1,7 @@
 import { entryOf } from '../../../../core/catalog/catalog-target.ts';
 import type { SettingPlace, FieldSource } from '../../explanation/explanation.ts';
 import type { ListedPlugin } from '../../../../core/compose/chain-builder.ts';
+import type { ListPlace } from '../../../../core/kernel/report.ts';
 import type { ResolvedTarget } from '../../../../core/kernel/index.ts';
 import type { LoadResult } from '../../../../core/settings/read/load.ts';
 import { valueAt, type JsonPath } from '../../../../core/settings/schema/pointer.ts';
@@ -88,16 +89,19 @@ export function sourceAt(seen: DryRun, path: JsonPath): FieldSource {
   return inFile(seen.loaded, file, path);
 }
 
-export const listedAt = (seen: DryRun, { file, path, always, plugin: { level } }: ListedPlugin): FieldSource => {
-  const inServer = always === undefined ? path : ['chains', level, always];
-  return file === 'server.yaml' || always !== undefined
-    ? (serverSource(seen, inServer) ?? DEFAULT_CHAIN)
-    : sourceAt(seen, path);
-};
+export const listedAt = (seen: DryRun, { file, path, from = { file, path } }: ListedPlugin): FieldSource =>
+  sourceOf(seen, from) ?? DEFAULT_CHAIN;
 
 /** The list that does not name the plugin, and must keep it. */
-export const keptIn = (seen: DryRun, { path, always }: ListedPlugin): FieldSource | undefined =>
-  always === undefined ? undefined : sourceAt(seen, path);
+export const keptIn = (seen: DryRun, { path, kept }: ListedPlugin): FieldSource | undefined =>
+  kept ? sourceAt(seen, path) : undefined;
+
+/** The list of changes that sets options of the plugin. */
+export const changedAt = (seen: DryRun, { changedAt: place }: ListedPlugin): FieldSource | undefined =>
+  place && sourceOf(seen, place);
+
+const sourceOf = (seen: DryRun, { file, path }: ListPlace): FieldSource | undefined =>
+  file === 'server.yaml' ? serverSource(seen, path) : sourceAt(seen, path);
 
 const DEFAULT_CHAIN: FieldSource = { kind: 'gateway', what: 'default chain' };
 

@@ -54,6 +54,7 @@ const settings = (chains?: object) => ({
     two: `strategy: { mode: fallback }\ntargets:\n  - provider: '@sim'\n  - provider: '@sim'\n`,
     own: `provider: '@sim'\nplugins:\n  - metadata\n  - plugin: guard\n    name: door\n  - route\n`,
     strict: `provider: '@sim'\nmetadata: { required: [team] }\n`,
+    changed: `provider: '@sim'\nplugins:\n  add:\n    - { plugin: guard, name: door, before: route }\n  remove: [cache]\n  options:\n    metadata: { max_keys: 8 }\n`,
   },
 });
 
@@ -104,6 +105,21 @@ describe('the plugins', () => {
     });
     const text = renderExplanation(explanation, { width: 200, colour: false });
     expect(text).toMatch(/gate .*server\.yaml:\d+.*\n.*always: true; not in the list .*own\.yaml:2/);
+  });
+
+  it('of a chain that a config changes have the place of each entry, and where options are changed', async () => {
+    const explanation = await ask({ config: 'changed', as: 'team', chains: REQUEST('guard', 'route') });
+    const { plugins } = explanation;
+    expect(chain(plugins, 'request')).toEqual(['metadata', 'guard', 'door', 'route']);
+    expect(chain(plugins, 'attempt')).toEqual(['override', 'transform', 'retry', 'send']);
+    const at = (file: string, line: number) => ({ kind: 'settings', at: { file: `configs/${file}`, line } });
+    const named = (wanted: string) => plugins.find(({ name }) => name === wanted);
+    expect(named('door')?.on).toMatchObject({ ...at('gateway/changed.yaml', 4), setting: 'plugins.add.0' });
+    expect(named('guard')?.on).toMatchObject({ kind: 'settings', setting: 'chains.request.1' });
+    expect(named('transform')?.on).toEqual({ kind: 'gateway', what: 'default chain' });
+    expect(named('metadata')?.optionsFrom).toMatchObject(at('gateway/changed.yaml', 7));
+    const text = renderExplanation(explanation, { width: 200, colour: false });
+    expect(text).toMatch(/metadata .*server\.yaml:\d+.*\n.*options changed .*changed\.yaml:7/);
   });
 
   it('are those of the config if it lists its own, each with its line', async () => {

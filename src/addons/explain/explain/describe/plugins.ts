@@ -1,11 +1,12 @@
 import type { AnswerExplanation, PluginExplanation } from '../../explanation/explanation.ts';
 import type { Attempt, NamedChain } from '../../../../core/kernel/index.ts';
 import type { GatewayError, PluginLevel, PluginReads } from '../../../../plugin/index.ts';
+import { idleTest } from '../../../../core/http/chain/compile.ts';
 import { subjectOf } from '../../../../core/http/chain/compose.ts';
 import type { ListedPlugin } from '../../../../core/compose/chain-builder.ts';
 import { pluginsOf } from '../../../../core/compose/plugin-lists.ts';
 import type { Observation, PluginStep } from '../observation.ts';
-import { keptIn, listedAt } from './places.ts';
+import { changedAt, keptIn, listedAt } from './places.ts';
 import { describeError } from './request.ts';
 
 /** The chains of this request in order, including plugins that it did not reach; the attempt chain once per target. */
@@ -40,6 +41,7 @@ function describePlugin(seen: Observation, place: ListedPlugin, attempt: Attempt
     plugin: place.plugin.name,
     on: listedAt(seen, place),
     keptIn: keptIn(seen, place),
+    optionsFrom: changedAt(seen, place),
     state: step ? (step.run ? 'run' : 'not run') : isLeftOut(seen, place, attempt) ? 'left out' : 'not reached',
     does: step?.words?.does ?? readsInWords(place.plugin.reads),
     details: step?.words?.details,
@@ -82,13 +84,9 @@ function readsInWords(reads: PluginReads | undefined): string | undefined {
 }
 
 /** True if the chain's plan for this operation, config or target does not contain the plugin. */
-function isLeftOut(
-  { exchange }: Observation,
-  { plugin, builtin, options }: ListedPlugin,
-  attempt: Attempt | undefined,
-) {
-  const subject = subjectOf[plugin.level]({ exchange, attempt });
-  return builtin && subject !== undefined && plugin.idleFor?.(subject, options) === true;
+function isLeftOut({ exchange }: Observation, place: ListedPlugin, attempt: Attempt | undefined) {
+  const subject = subjectOf[place.plugin.level]({ exchange, attempt });
+  return subject !== undefined && idleTest(place, place)(subject);
 }
 
 /** The error by which this plugin itself rejected the request: none of its chain, no assumed failure. */

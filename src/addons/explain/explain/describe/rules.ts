@@ -1,6 +1,6 @@
 import type { ConditionExplanation, RulesExplanation, TestExplanation } from '../../explanation/explanation.ts';
 import type { Branch, ChosenBranch, Conditional, Route } from '../../../../core/kernel/index.ts';
-import { explainQuery, type ComparisonAnswer } from '../../../../core/settings/query/answers.ts';
+import { explainQuery, type ComparisonAnswer } from './answers.ts';
 import { SECRET } from '../../../../core/dry-run/calls.ts';
 import type { Observation } from '../observation.ts';
 import { googleKeys } from '../../../../core/kernel/client-keys.ts';

@@ -125,6 +125,7 @@ export function pluginRows(plugins: readonly PluginExplanation[]): Row[] {
   return plugins.flatMap((plugin) => [
     row([span(plugin.name.padEnd(longest), toneOf(plugin)), ...doing(plugin)], whyOn(plugin)),
     ...(plugin.keptIn ? [inset(row([aside('always: true; not in the list')], from(plugin.keptIn)))] : []),
+    ...(plugin.optionsFrom ? [inset(row([aside('options changed')], from(plugin.optionsFrom)))] : []),
     ...(plugin.refused ? answerRows(plugin.refused).map((answer) => inset(answer)) : []),
   ]);
 }

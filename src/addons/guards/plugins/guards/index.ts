@@ -9,6 +9,6 @@ export default definePlugin({
   needs: ['guards'],
   requires: ['body'],
   pure: true,
-  explain: ({ exchange }) => wordsOf(exchange.guards),
+  explain: ({ exchange }) => wordsOf(exchange),
   create: ({ host }) => host.guards.open('request'),
 });

@@ -20,10 +20,10 @@ export default definePlugin({
   },
   requires: ['body'],
   pure: true,
-  explain: (_, { text = '', place = 'before' }) =>
+  explain: (_, { text, place }) =>
     text === '' ? undefined : { does: `puts a text of ${text.length} characters ${place} the system prompt` },
   create({ options }) {
-    const { text = '', place = 'before' } = options;
+    const { text, place } = options;
     return {
       step({ exchange: { operation, request } }) {
         const { body } = request;

@@ -9,6 +9,6 @@ export default definePlugin({
   needs: ['guards'],
   pure: true,
   idleFor: ({ guards }) => guards === undefined,
-  explain: ({ exchange }) => wordsOf(exchange.guards),
+  explain: ({ exchange }) => wordsOf(exchange),
   create: ({ host }) => host.guards.open('attempt'),
 });

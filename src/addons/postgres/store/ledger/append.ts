@@ -66,6 +66,7 @@ async function appendTo(
   names: LedgerNames,
   rows: readonly LedgerRow[],
 ): Promise<number> {
+  const { breaks } = appends;
   await names.learn(day, rows);
   const text = rows.map((row) => lineOf(day, row, names)).join('');
   const cellsOf = (some: readonly LedgerRow[]): string =>
@@ -73,6 +74,8 @@ async function appendTo(
   const cells = cellsOf(rows);
   return appends.transaction(async (tx) => {
     await tx.copy(COPY, text);
+    // This connection may be one to another server, whose numbers of names are others.
+    if (appends.breaks !== breaks) throw new StateFailure('unavailable', 'a connection to the state store has broken');
     const [added] = await tx.query<{ number: number }>(ADD_ROWS, cells, rows.length);
     if (added!.number < rows.length && added!.number > 0) {
       const fresh = await addedRows(tx, rows);

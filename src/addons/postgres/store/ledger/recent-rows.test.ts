@@ -7,7 +7,7 @@ import { RecentRows } from './recent-rows.ts';
 
 function recent(failureOf: (rows: readonly LedgerRow[]) => StateFailure | undefined = () => undefined) {
   const clock = createFakeClock();
-  const server = { breaks: 0 };
+  const server = { breaks: 0, lacks: false };
   const sent: number[][] = [];
   const rows = new RecentRows({
     clock,
@@ -16,7 +16,7 @@ function recent(failureOf: (rows: readonly LedgerRow[]) => StateFailure | undefi
       const failure = failureOf(some);
       if (failure) return Promise.reject(failure);
       sent.push(some.map(({ att }) => att));
-      return Promise.resolve();
+      return Promise.resolve(server.lacks ? some.length : 0);
     },
   });
   return { clock, server, sent, rows };
@@ -37,6 +37,17 @@ describe('rows that were confirmed', () => {
     await rows.sendAgain();
     await rows.sendAgain();
     expect(sent).toEqual([[2, 3]]);
+  });
+
+  it('are those of the last minute again where the server lacked them: a second failover may lose them, too', async () => {
+    const { clock, server, sent, rows } = recent();
+    rows.confirmed(batch(1));
+    for (const lacks of [true, false, false]) {
+      await clock.advance(45_000);
+      Object.assign(server, { breaks: server.breaks + 1, lacks });
+      await rows.sendAgain();
+    }
+    expect(sent).toEqual([[1], [1]]);
   });
 
   it('wait for a store that does not answer', async () => {

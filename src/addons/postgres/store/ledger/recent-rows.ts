@@ -10,15 +10,15 @@ const MAX_ROWS = 20_000;
 interface Batch {
   readonly rows: readonly LedgerRow[];
   /** Monotonic milliseconds. */
-  readonly at: number;
+  at: number;
 }
 
 interface RecentRowsSetup {
   readonly clock: Pick<Clock, 'now'>;
   /** Grows when a connection breaks: the next one may reach another server. */
   readonly breaks: () => number;
-  /** Rows that the ledger has already change nothing. */
-  readonly append: (rows: readonly LedgerRow[]) => Promise<unknown>;
+  /** Returns the number of rows that the ledger lacked; the others change nothing. */
+  readonly append: (rows: readonly LedgerRow[]) => Promise<number>;
 }
 
 /** The rows that the store has confirmed within the last minute. After a failover to a standby that lacks their commits they are sent again. */
@@ -44,17 +44,21 @@ export class RecentRows {
   async sendAgain(): Promise<void> {
     const breaks = this.#setup.breaks();
     if (breaks === this.#breaks) return;
-    const from = this.#setup.clock.now() - KEPT_MS;
-    for (const { rows } of this.#batches.filter(({ at }) => at >= from)) await this.#send(rows);
+    const { clock } = this.#setup;
+    const from = clock.now() - KEPT_MS;
+    for (const batch of this.#batches.filter(({ at }) => at >= from))
+      // A second failover may lose this commit, too.
+      if ((await this.#send(batch.rows)) > 0) batch.at = clock.now();
     this.#breaks = breaks;
   }
 
   /** Rows that the ledger refuses by now, such as those of a day that was dropped meanwhile, keep no others out. */
-  async #send(rows: readonly LedgerRow[]): Promise<void> {
+  async #send(rows: readonly LedgerRow[]): Promise<number> {
     try {
-      await this.#setup.append(rows);
+      return await this.#setup.append(rows);
     } catch (error) {
       if (!(error instanceof StateFailure) || error.code === 'unavailable') throw error;
+      return 0;
     }
   }
 }

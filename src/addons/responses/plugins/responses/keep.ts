@@ -1,5 +1,11 @@
 import { idIn, placesIn } from '../../store/response-places.ts';
-import type { Exchange, MaybePromise, NewResponse, ResponseService } from '../../../../core/kernel/index.ts';
+import {
+  parseJson,
+  type Exchange,
+  type MaybePromise,
+  type NewResponse,
+  type ResponseService,
+} from '../../../../core/kernel/index.ts';
 import type { Reply } from '../../../../plugin/index.ts';
 import { KeptPlainBody, KeptStream, lastResponse, type Keep } from './kept-body.ts';
 
@@ -48,14 +54,7 @@ function isWritten({ attempts, operation }: Exchange): boolean {
   return format !== undefined && format !== operation?.format.name;
 }
 
-function isJson(bytes: Buffer): boolean {
-  try {
-    JSON.parse(bytes.toString('utf8'));
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isJson = (bytes: Buffer): boolean => parseJson(bytes.toString('utf8')) !== undefined;
 
 /** A response in the background ends at the upstream only: the gateway would keep its beginning. */
 const ENDED: ReadonlySet<string> = new Set(['completed', 'incomplete', 'failed', 'cancelled']);

@@ -2,6 +2,7 @@ import {
   addPiece,
   eachMember,
   isObject,
+  parseJson,
   toClientError,
   type Exchange,
   type JsonSpan,
@@ -105,7 +106,7 @@ export class KeptStream extends WrappedSource {
 
   /** Keeps a response that has begun and will not end. */
   #broken(changed: { readonly status: string; readonly error?: unknown }): MaybePromise<void> {
-    const begun = this.#begun && parsed(this.#begun.toString('utf8'));
+    const begun = this.#begun && parseJson(this.#begun.toString('utf8'));
     this.#begun = undefined;
     this.#ended = true;
     return isObject(begun) ? this.#keep(Buffer.from(JSON.stringify({ ...begun, ...changed }))) : undefined;
@@ -133,7 +134,7 @@ export class KeptStream extends WrappedSource {
     const { operation, id, replyId } = this.#exchange;
     const event = operation?.format.encodeStreamError(toClientError(error, id, replyId)) ?? '';
     const response = lastResponse(Buffer.from(event));
-    const failed = response && parsed(response.toString('utf8'));
+    const failed = response && parseJson(response.toString('utf8'));
     return isObject(failed) ? failed['error'] : null;
   }
 }
@@ -179,12 +180,4 @@ function responseIn(bytes: Buffer, { from, to }: JsonSpan): EventWithResponse | 
   });
   if (type === undefined || !response) return undefined;
   return { type, response: bytes.subarray(from + response.from, from + response.to) };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

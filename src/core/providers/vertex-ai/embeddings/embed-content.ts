@@ -7,7 +7,7 @@ import type { TranslatingCodec } from '../../codec.ts';
 import { asBoolean, type EmbeddingFields, openBody, readPurpose, readShape, REASONS } from './request.ts';
 import { ALL_MEDIA, readInputs, type Input, type Media } from './input.ts';
 import { toReply, type Embedding } from './reply.ts';
-import { readVector } from '../../vectors.ts';
+import { readVector } from '../../../../formats/vectors.ts';
 
 /** Text and media by `:embedContent`, which accepts one content per call (docs/protocols/embeddings.md#embed-content). */
 export function embedContentCodec(parallelCalls: number): TranslatingCodec {

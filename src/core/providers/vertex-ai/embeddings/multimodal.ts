@@ -7,7 +7,7 @@ import type { TranslatingCodec } from '../../codec.ts';
 import { asDimensions, openBody, REASONS } from './request.ts';
 import { readInputs, type Input, type Media, type MediaKind } from './input.ts';
 import { nativePredict, readPredictions, toReply, type Embedding } from './reply.ts';
-import { readVector } from '../../vectors.ts';
+import { readVector } from '../../../../formats/vectors.ts';
 
 const IMAGES_AND_VIDEOS: ReadonlySet<MediaKind> = new Set(['image', 'video']);
 

@@ -3,7 +3,7 @@ import { sound, claimOf } from '../../../../formats/counts.ts';
 import { ReplyFault } from '../../../../formats/faults.ts';
 import type { CodecContext, TaskReply, NativeCodec } from '../../codec.ts';
 import { isObject } from '../../../../formats/json/object.ts';
-import { toBase64 } from '../../vectors.ts';
+import { toBase64 } from '../../../../formats/vectors.ts';
 import type { GenerationEvent, Usage } from '../../../../formats/events.ts';
 import type { BodyEdit } from '../../../../formats/body-view.ts';
 import { PlainPassThrough } from '../../../../formats/streams/plain-pass-through.ts';

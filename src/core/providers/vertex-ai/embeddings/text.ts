@@ -5,7 +5,7 @@ import { LossReport } from '../../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { readInputs } from './input.ts';
 import { nativePredict, readPredictions, toReply, type Embedding } from './reply.ts';
-import { readVector } from '../../vectors.ts';
+import { readVector } from '../../../../formats/vectors.ts';
 import { openBody, readPurpose, readShape, REASONS } from './request.ts';
 
 interface CallSettings {

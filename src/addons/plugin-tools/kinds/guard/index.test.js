@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { checkPlugin, createExchange, runPlugin } from 'gatehouse-gateway/plugin/testing';
+import plugin from './index.js';
+
+// `node --test` and vitest run this file.
+const { test } = await import(process.env['VITEST'] ? 'vitest' : 'node:test');
+const options = { words: ['falcon'] };
+
+test('follows the rules of a plugin', { timeout: 60_000 }, async () => {
+  assert.deepEqual(await checkPlugin(plugin, { options }), []);
+});
+
+test('lets other requests pass', { timeout: 60_000 }, async () => {
+  const { nextCalls } = await runPlugin(plugin, { options, exchange: createExchange() });
+  assert.equal(nextCalls, 1);
+});

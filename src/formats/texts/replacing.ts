@@ -1,0 +1,91 @@
+import type { TextTransform } from './channels.ts';
+
+export interface ReplacingOptions {
+  /** The most characters that a match can have. A longer match is a fault of the plugin. */
+  readonly longest: number;
+  /**
+   * A class of characters, such as `/[\w.@+-]/`, that every character of a match is of: then a text waits only while it
+   * ends in such characters. Without it the last `longest` characters always wait.
+   */
+  readonly of?: RegExp;
+}
+
+/**
+ * A transform that replaces a pattern in a text, however the text is split. The pattern may look one character beyond a
+ * match on either side (`\b`).
+ * @param replacement as `String.replace` takes it, or a function of the match
+ */
+export function replacing(
+  pattern: RegExp,
+  replacement: string | ((match: string) => string),
+  { longest, of }: ReplacingOptions,
+): TextTransform {
+  if (!Number.isInteger(longest) || longest < 1) throw new TypeError('`longest` must be a whole number of at least 1');
+  const search = new RegExp(pattern.source, withFlag(pattern.flags, 'g').replace('y', ''));
+  const isInside = of && classOf(of);
+  /** The characters before the kept ones, at which the pattern may look. */
+  let before = '';
+  return (text, final) => {
+    const whole = before + text;
+    const decided = final ? whole.length + 1 : decidedIn(whole, { from: before.length, longest, isInside });
+    let out = '';
+    let at = before.length;
+    search.lastIndex = at;
+    for (let match = search.exec(whole); match && match.index < decided; match = search.exec(whole)) {
+      const [found] = match;
+      if (found.length > longest || (isInside && ![...found].every(isInside)))
+        throw new RangeError(
+          `a match of ${pattern} has ${found.length} characters, or others than \`longest\` and \`of\` allow`,
+        );
+      if (found === '') {
+        search.lastIndex += 1;
+        continue;
+      }
+      out +=
+        whole.slice(at, match.index) +
+        (typeof replacement === 'string' ? expanded(replacement, found) : replacement(found));
+      at = match.index + found.length;
+    }
+    const end = Math.max(at, Math.min(decided, whole.length));
+    out += whole.slice(at, end);
+    before = whole.slice(Math.max(0, end - 2), end);
+    return { text: out, keep: whole.length - end };
+  };
+}
+
+export interface Undecided {
+  readonly from: number;
+  readonly longest: number;
+  readonly isInside: ((character: string) => boolean) | undefined;
+}
+
+/** Index of the first character at which a match may still begin or change with more text. */
+export function decidedIn(whole: string, { from, longest, isInside }: Undecided): number {
+  // The pattern may look at one character behind the longest match, which may have two units.
+  const least = Math.max(from, whole.length - longest - 1);
+  let at = isInside ? whole.length : least;
+  while (at > least) {
+    const size = isPairBefore(whole, at) ? 2 : 1;
+    if (!isInside?.(whole.slice(at - size, at))) break;
+    at -= size;
+  }
+  return at > from && isPairBefore(whole, at + 1) ? at - 1 : Math.max(at, from);
+}
+
+const isPairBefore = (text: string, end: number): boolean =>
+  end > 1 && isLow(text.charCodeAt(end - 1)) && isHigh(text.charCodeAt(end - 2));
+
+const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
+const isLow = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
+
+const withFlag = (flags: string, flag: string): string => (flags.includes(flag) ? flags : flags + flag);
+
+/** `$&` is the match. */
+const expanded = (replacement: string, found: string): string => replacement.replaceAll('$&', () => found);
+
+/** The characters of a class; those of ASCII are looked up in a table. */
+export function classOf(of: RegExp): (character: string) => boolean {
+  const one = new RegExp(`^(?:${of.source})$`, of.flags.replaceAll(/[gy]/g, ''));
+  const table = Array.from({ length: 128 }, (_, code) => one.test(String.fromCharCode(code)));
+  return (character) => (character.length === 1 ? table[character.charCodeAt(0)] : undefined) ?? one.test(character);
+}
