@@ -14,11 +14,11 @@ export interface MetricOptions<L extends string> {
 }
 
 /**
- * The plugin's own metrics, named `plugin_PLUGIN_NAME`. A name is lower-case letters, digits and `_`. Declare a metric in `create`: a name that is
+ * The plugin's own metrics, named `plugin_PLUGIN_METRIC`. A name is lower-case letters, digits and `_`. Declare a metric in `create`: a name that is
  * declared again with other labels or another type is an error. At most 50 of a plugin.
  */
 export interface PluginMetrics {
-  /** Its name gets the end `_total`. */
+  /** Appends `_total` to the name. */
   counter<const L extends string = never>(
     name: string,
     options?: MetricOptions<L>,
@@ -35,7 +35,7 @@ export interface PluginMetrics {
 }
 
 export interface PluginCacheOptions {
-  /** Bytes of all keys and values, as long as UTF-16 has them. The least recently used entry leaves first. */
+  /** Bytes of all keys and values, two for a character of a text. The least recently used entry leaves first. */
   readonly maxBytes: number;
   /** Milliseconds that an entry is kept. */
   readonly ttl: number;

@@ -30,10 +30,8 @@ const vendor: Script = ({ url, json: body }, res) => {
     : json(res, openaiReply(MAIL));
 };
 
-/** The plugin as the documentation has it, and one that shows the form. */
-const [MASK] = /```js\n\/\/ configs\/plugins\/mask-mail\.mjs\n([\s\S]+?)```/
-  .exec(readFileSync(join(import.meta.dirname, '../../docs/plugins/api.md'), 'utf8'))!
-  .slice(1);
+/** The example `mask`, and a plugin that shows the form. */
+const MASK = readFileSync(join(import.meta.dirname, '../../docs/plugins/examples/mask/index.js'), 'utf8');
 const SHOWN = `import { definePlugin } from 'gatehouse-gateway/plugin';
 const show = (level, holder) => definePlugin({
   name: 'show-' + level,
@@ -51,7 +49,7 @@ let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 const dir = mkdtempSync(join(tmpdir(), 'gatehouse-forms-'));
 beforeAll(async () => {
-  const modules = Object.entries({ mask: MASK!, shown: SHOWN }).map(([name, text]) => {
+  const modules = Object.entries({ mask: MASK, shown: SHOWN }).map(([name, text]) => {
     const file = join(dir, `${name}.mjs`);
     writeFileSync(file, text);
     return file;
@@ -62,7 +60,7 @@ beforeAll(async () => {
       plugins: modules,
       chains: {
         entry: ['telemetry', 'errors', 'show-entry', 'auth', 'models', 'body', 'responses', 'config'],
-        request: ['mask-mail', 'show-request', 'metadata', 'route'],
+        request: ['mask', 'show-request', 'metadata', 'route'],
         attempt: ['show-attempt', 'override', 'cache', 'transform', 'retry', 'send'],
       },
     },
@@ -86,7 +84,7 @@ const CASES: readonly { readonly api: ClientApi; readonly stream: boolean; reado
   { api: GEMINI_ARRAY, stream: true, form: 'json-array' },
 ];
 
-describe('the form of a reply, and the mask of the documentation', () => {
+describe('the form of a reply, and the example `mask`', () => {
   it.each(CASES.flatMap(({ api, ...more }) => TARGETS.map((target) => ({ api, door: api.name, target, ...more }))))(
     '$door from $target, stream $stream: $form, from the upstream and from the cache',
     async ({ api, target, stream, form }) => {

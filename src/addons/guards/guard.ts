@@ -30,13 +30,13 @@ export interface CompiledGuard {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** Also thinking, where it is not changed: its provider may have signed it in an earlier reply. */
+/** A guard that does not mask reads thinking, too. A mask would change it, and its provider may have signed it. */
 const REQUEST_KINDS: readonly RequestTextKind[] = ['text', 'refusal', 'tool_arguments', 'tool_result', 'file_name'];
 const REPLY_KINDS: readonly TextKind[] = ['text', 'thinking', 'refusal', 'tool_arguments', 'error'];
 
 const HOLD_BYTES = 65_536;
 
-/** The checks have found no mistake in the file. */
+/** @param file a guard in which the checks of the settings found no mistake */
 export function compileGuard(file: GuardFile): CompiledGuard {
   const { name, check, on = ['input'], only = {}, message } = file;
   const action = actionOf(file);

@@ -2,7 +2,7 @@ import type { MetricOptions, PluginMetrics } from '../../plugin/services.ts';
 import type { AnyFamily, CounterFamily, GaugeFamily, HistogramFamily } from '../record/metrics/families.ts';
 import { DURATION_BUCKETS, type MetricSpec } from '../record/metrics/metric-spec.ts';
 
-/** The family of a metric, which outlives snapshots. Undefined: nothing is counted. */
+/** Opens the family of a metric, which outlives snapshots. A dry run has no such function, and counts nothing. */
 export type OpenMetric = (spec: MetricSpec) => AnyFamily;
 
 const MAX_SERIES = 100;

@@ -39,7 +39,7 @@ export class PluginStores {
     this.counters = new StoredCounters(clock);
   }
 
-  /** Those of a plugin whose host has entered. One that has left gets its own. */
+  /** The stores of a plugin whose host has entered. A host that has left gets stores of its own. */
   static of(all: StoresByPlugin, plugin: string, clock: Pick<Clock, 'now'>): PluginStores {
     const named = all.get(plugin) ?? { users: 0, stores: undefined };
     return (named.stores ??= new PluginStores(clock));

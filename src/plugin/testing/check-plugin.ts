@@ -1,7 +1,6 @@
 import type { Plugin } from '../define.ts';
 import { checkDefinition } from './check-definition.ts';
 import { checkRuns, type CheckSetup } from './check-runs.ts';
-
 import { sentence, type PluginFinding } from './finding.ts';
 
 /**
@@ -12,7 +11,7 @@ import { sentence, type PluginFinding } from './finding.ts';
 export const checkPlugin = async (plugin: Plugin, setup: CheckSetup = {}): Promise<readonly string[]> =>
   (await findings(plugin, setup)).map(sentence);
 
-/** The same as values. */
+/** The violations of `checkPlugin` as values. */
 export async function findings(plugin: Plugin, setup: CheckSetup = {}): Promise<readonly PluginFinding[]> {
   const declared = [...checkDefinition(plugin)];
   // A plugin cannot be created with options that its schema refuses.

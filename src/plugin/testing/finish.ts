@@ -1,6 +1,6 @@
 import type { FakeClock } from './fake-clock.ts';
 
-/** How a work ended. */
+/** The end of a plugin's work. */
 interface Finished<T> {
   /** False: it waits for something other than the clock, for too long. */
   readonly ended: boolean;
@@ -15,7 +15,7 @@ interface Leaving {
   readonly leave: () => void;
 }
 
-/** Milliseconds of a work, and after the client has left; on a slow machine at least so many turns of the event loop. */
+/** Milliseconds that work may take in all, and after the client has left. A slow machine gets at least `LEAST_TURNS` of the event loop. */
 export const LIMIT_MS = 5000;
 export const LIMIT_MS_AFTER_LEAVING = 100;
 const LEAST_TURNS = 60;

@@ -53,8 +53,8 @@ export class Leftovers {
 }
 
 /**
- * Resources by the names that Node gives them. keeps: how one that is left keeps the process. reaches: what one in a call
- * reaches, which a dry run must not.
+ * Resources by the names that Node gives them. keeps: the words for one that a plugin leaves behind. reaches: where a call
+ * with one leads, which a dry run must not.
  */
 const RESOURCES: Readonly<Record<string, { readonly keeps?: string; readonly reaches?: string }>> = {
   Timeout: { keeps: 'a timer' },

@@ -8,9 +8,9 @@ interface GateSetup {
 
 /** Calls that wait for others to end. */
 const MAX_WAITING = 1000;
-/** So many failures in a row open the gate's breaker, */
+/** Failures in a row that open the breaker of the gate. */
 const FAILURES = 5;
-/** for so long; then one call tries. */
+/** The time for which an open breaker refuses calls; then one call tries. */
 const OPEN_MS = 5000;
 
 /** Bounds the calls to one address: those that run, those that wait, and those to an address that fails. */

@@ -14,7 +14,7 @@ export interface KeySet {
 }
 
 const KEPT_MS = 10 * 60_000;
-/** Keys that are older are fetched again for a token whose key is not among them: an issuer has changed its keys. */
+/** Older keys are fetched again for a token whose key is not among them: the issuer may have changed its keys. */
 const FRESH_MS = 30_000;
 const MAX_BYTES = 256 * 1024;
 

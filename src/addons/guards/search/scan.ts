@@ -17,13 +17,13 @@ export function masked(text: string, search: TextSearch, onMatch: OnMatch): stri
   return out + text.slice(at);
 }
 
-/** Four characters at which a search may look, and some that it does not see. */
+/** A search looks back at four characters; the others are room for invisible ones, which it does not see. */
 const BEFORE = 16;
 
-/** So many undecided characters are searched again at each piece. */
+/** The most undecided characters that are searched again at each piece. */
 const SEARCHED_AGAIN = 512;
 
-/** The same for a text in pieces, whose undecided end waits. */
+/** Replaces the matches of a text that comes in pieces. Its undecided end waits. */
 export function maskingStream(search: TextSearch, onMatch: OnMatch): TextTransform {
   /** The characters before the kept ones, at which a search may look. */
   let before = '';
