@@ -9,7 +9,7 @@ const NEW_KEYS = 'there is no database: `limits` and `budgets` of each key and t
 export const INFO =
   'describes the model: the gateway has its own table; `context` and `max_output` of the alias change it';
 const ALERTING = 'write `alerts: { webhooks }` in server.yaml; configs/observability/alerts.yaml has rules on metrics';
-const GUARDRAILS = 'plugins check requests: docs/plugins/api.md';
+const GUARDRAILS = 'write `guards`: docs/plugins/guards.md';
 const JWT = 'callers authenticate by gateway keys; a plugin in the entry chain reads tokens';
 const DEBUG = 'write `telemetry: { log: { level: debug } }` in server.yaml';
 const ROUTES = 'the key may use every route: write `models` of the key, or a condition on the operation in its config';
@@ -82,7 +82,7 @@ export const ROUTER: Reasons = {
 };
 export const GENERAL: Reasons = {
   ...weighed('guard', {
-    custom_auth: 'a plugin in the entry chain authenticates in another way: docs/plugins/api.md',
+    custom_auth: 'a plugin in the entry chain identifies callers, auth-call among them: docs/plugins/host.md',
     ...each(JWT, 'enable_jwt_auth litellm_jwtauth'),
     allowed_ips: 'write `networks` of each key',
     allowed_routes: ROUTES,
