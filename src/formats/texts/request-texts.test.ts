@@ -79,6 +79,45 @@ describe('the texts of a request', () => {
     expect(requestTexts('anthropic-messages', body).texts[1]).toMatchObject({ signed: true });
   });
 
+  it.each<[FormatName, JsonObject, readonly string[], readonly string[]]>([
+    ...(['openai-chat', 'anthropic-messages'] as const).map(
+      (format): [FormatName, JsonObject, readonly string[], readonly string[]] => [
+        format,
+        { messages: [{ role: 'user', content: [{ type: 'text', text: 'own', source: { type: 'text', data: 'x' } }] }] },
+        ['user text messages.0.content.0.source.data: x', 'user text messages.0.content.0.text: own'],
+        [],
+      ],
+    ),
+    [
+      'openai-chat',
+      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'a' }, content: 'x' }] }] },
+      ['user text messages.0.content.0.content: x'],
+      ['user image_url messages.0.content.0'],
+    ],
+    [
+      'anthropic-messages',
+      { messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'base64' }, content: 'x' }] }] },
+      ['user text messages.0.content.0.content: x'],
+      ['user document messages.0.content.0'],
+    ],
+    ['gemini', { contents: [{ parts: { text: 'alone' } }] }, ['user text contents.0.parts.text: alone'], []],
+    ['gemini', { systemInstruction: 'be kind' }, ['system text systemInstruction: be kind'], []],
+    [
+      'gemini',
+      { contents: [{ parts: [{ functionCall: null, function_call: { args: { q: 1 } } }] }] },
+      ['assistant tool_arguments contents.0.parts.0.function_call.args: {"q":1}'],
+      [],
+    ],
+    [
+      'gemini',
+      { contents: [{ parts: [{ inlineData: null, inline_data: { data: 'x' } }] }] },
+      [],
+      ['user inline_data contents.0.parts.0'],
+    ],
+  ])('of %s are read in the forms that its decoder takes: %j', (format, body, texts, named) => {
+    expect([shown(format, body), media(format, body)]).toEqual([texts, named]);
+  });
+
   it('of Responses are those of items, calls and their outputs', () => {
     const body = {
       instructions: 'be kind',

@@ -72,15 +72,18 @@ class Collector implements RequestTexts {
       this.add([role, key === 'context' ? kind : 'file_name'], inner(key), stringOf(part[key]));
     const file = objectOf(part.file);
     if (file) this.add([role, 'file_name'], [...path, 'file', 'filename'], stringOf(file.filename));
+    // A caller may write more keys than the type of a part has: each is read, so that none hides another.
     const source = objectOf(part.source);
+    const hasTexts = source?.type === 'text' || source?.type === 'content';
     if (source?.type === 'text') this.add([role, kind], [...path, 'source', 'data'], stringOf(source.data));
-    else if (source?.type === 'content') this.content(role, [...path, 'source', 'content'], source.content, kind);
-    else if (typeof part.text === 'string') {
-      this.add([role, kind], inner('text'), part.text);
-      // A picture with a text of its own stays a picture.
-      if (!type.endsWith('text')) this.media.push({ role, type, path });
-    } else if (part.content) this.content(role, inner('content'), part.content, kind);
-    else if (!WITHOUT_MEDIA.test(type)) this.media.push({ role, type, path });
+    if (source?.type === 'content') this.content(role, [...path, 'source', 'content'], source.content, kind);
+    if (typeof part.text === 'string') this.add([role, kind], inner('text'), part.text);
+    if (part.content) this.content(role, inner('content'), part.content, kind);
+    // A picture with a text of its own stays a picture.
+    const isMedia = MEDIA_KEYS.some((key) => part[key] !== undefined) || (source !== undefined && !hasTexts);
+    const isEmpty = typeof part.text !== 'string' && !part.content && !hasTexts;
+    const isCaption = typeof part.text === 'string' && !type.endsWith('text') && !hasTexts;
+    if (isMedia || isCaption || (isEmpty && !WITHOUT_MEDIA.test(type))) this.media.push({ role, type, path });
     // Results of code that the vendor has run.
     for (const key of ['stdout', 'stderr']) this.add([role, kind], inner(key), stringOf(part[key]));
   }
@@ -102,19 +105,12 @@ class Collector implements RequestTexts {
 }
 
 const WITHOUT_MEDIA = /^redacted_thinking$|^cache_point$|_error$|_execution_result$/;
+/** Keys of parts with media, in chat and Responses. */
+const MEDIA_KEYS = ['image_url', 'video_url', 'audio_url', 'input_audio', 'file', 'file_id', 'file_url', 'file_data'];
 
 const RESULTS: ReadonlySet<string> = new Set(['output', 'outputs', 'results', 'result', 'error']);
 /** Names and ids; `arguments` and `input` are read for every call. */
-const NO_TEXTS: ReadonlySet<string> = new Set([
-  'type',
-  'id',
-  'call_id',
-  'status',
-  'name',
-  'arguments',
-  'input',
-  'result',
-]);
+const NO_TEXTS: ReadonlySet<string> = new Set('type id call_id status name arguments input result'.split(' '));
 
 const ROLES: Readonly<Partial<Record<string, TextRole>>> = {
   system: 'system',
@@ -176,16 +172,21 @@ function ofResponses(to: Collector, body: JsonObject): void {
     to.content('user', ['prompt', 'variables', name], typeof value === 'string' ? value : [value]);
 }
 
-/** Google takes each name in two spellings. */
+/** Google takes each name in two spellings, and null for none. */
 function member(object: JsonObject, ...names: readonly string[]): readonly [unknown, string] {
-  const name = names.find((one) => object[one] !== undefined) ?? '';
+  const name = names.find((one) => object[one] !== undefined && object[one] !== null) ?? '';
   return [object[name], name];
 }
 
 function ofContent(to: Collector, path: Path, value: unknown, role?: TextRole): void {
+  // ProtoJSON lets a text stand for a content, and one part for a list of one.
+  to.add([role ?? 'user', 'text'], path, stringOf(value));
   const content = objectOf(value);
   if (!content) return;
-  for (const [part, at] of objectsIn(content.parts, [...path, 'parts'])) {
+  const parts = isObject(content.parts)
+    ? [[content.parts, [...path, 'parts']] as const]
+    : objectsIn(content.parts, [...path, 'parts']);
+  for (const [part, at] of parts) {
     const by = role ?? roleOf(content.role);
     const [call, callName] = member(part, 'functionCall', 'function_call');
     const [result, resultName] = member(part, 'functionResponse', 'function_response');
