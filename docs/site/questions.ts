@@ -45,7 +45,7 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['how to put it behind nginx', 'operate/reverse-proxy.html'],
   ['backup', 'operate/state.html'],
   ['upgrade', 'operate/deploy.html'],
-  ['disable a plugin', 'plugins/built-in.html'],
+  ['remove a plugin from one config', 'plugins/one-config.html'],
   ['timeouts', 'route/fallback.html'],
   ['which metrics to alert on', 'operate/observability.html'],
   ['move from LiteLLM budgets', 'move/litellm.html'],

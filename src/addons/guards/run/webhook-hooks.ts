@@ -162,7 +162,7 @@ async function decide(
   let answer: Answer;
   try {
     const question = { guard: guard.name, on, action: guard.action, request: aboutRequest(ctx), texts };
-    answer = await webhook.ask(question, ctx.exchange.id, cancellation);
+    answer = await webhook.ask(question, cancellation);
   } catch (thrown) {
     if (cancellation?.reason) {
       verdict.skipped();

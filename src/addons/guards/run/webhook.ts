@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isObject } from '../../../core/kernel/index.ts';
 import { version } from '../../../core/kernel/version.ts';
 import { signedHeaders, signingKey } from '../../../core/kernel/webhook-signature.ts';
@@ -62,7 +63,7 @@ export class GuardWebhook {
   }
 
   /** Rejects when there is no answer that can be read, in time, and with the reason of the cancellation. */
-  async ask(question: Question, id: string, cancellation?: Cancellation): Promise<Answer> {
+  async ask(question: Question, cancellation?: Cancellation): Promise<Answer> {
     const { timeout_ms } = this.#options;
     const deadline = this.#tools.clock.now() + timeout_ms;
     const call = async (): Promise<Answer> => {
@@ -73,7 +74,8 @@ export class GuardWebhook {
         headers: {
           'content-type': 'application/json',
           'user-agent': `gatehouse/${version().version}`,
-          ...signedHeaders(id, this.#tools.clock.wall(), body, this.#key),
+          // Not the id of the request, which a caller may choose: a receiver may leave out an id that it has seen.
+          ...signedHeaders(randomUUID(), this.#tools.clock.wall(), body, this.#key),
         },
         body,
         maxBytes: MAX_ANSWER,

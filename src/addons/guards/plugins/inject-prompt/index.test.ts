@@ -38,8 +38,14 @@ describe('a text for the system prompt', () => {
       'Gemini',
       'gemini',
       { system_instruction: { parts: [{ text: 'Own.' }] } },
-      { path: ['system_instruction', 'parts'], value: [{ text: 'X.' }, { text: 'Own.' }] },
+      { path: ['system_instruction'], value: { parts: [{ text: 'X.' }, { text: 'Own.' }] } },
     ],
+    ...[{ parts: { text: 'Own.' } }, 'Own.'].map((systemInstruction): [string, FormatName, object, object] => [
+      'Gemini in the short forms of ProtoJSON',
+      'gemini',
+      { systemInstruction },
+      { path: ['systemInstruction'], value: { parts: [{ text: 'X.' }, { text: 'Own.' }] } },
+    ]),
     [
       'Gemini without one',
       'gemini',
@@ -62,5 +68,10 @@ describe('a text for the system prompt', () => {
     ['gemini', { systemInstruction: { parts: [{ text: 'X.' }] } }],
   ])('is put there once: %s', (format, body) => {
     expect(injectedPrompt({ ...body }, { format, text: 'X.', place: 'before' })).toBeUndefined();
+  });
+
+  it('is put there once when it has an empty line', () => {
+    const at = { format: 'openai-chat', text: 'X.\n\nY.', place: 'before' } as const;
+    for (const own of ['X.\n\nY.', 'X.\n\nY.\n\nOwn.']) expect(injectedPrompt(chat(own), at)).toBeUndefined();
   });
 });

@@ -31,10 +31,11 @@ function ofMessages(body: Body, injection: Injection): Change | undefined {
 
 function ofGemini(body: Body, injection: Injection): Change | undefined {
   const name = body['system_instruction'] === undefined ? 'systemInstruction' : 'system_instruction';
-  const { parts } = isObject(body[name]) ? body[name] : {};
-  if (body[name] === undefined || parts === undefined)
-    return { path: [name], value: { parts: [{ text: injection.text }] } };
-  return joined([name, 'parts'], parts, injection);
+  const prompt = body[name];
+  // ProtoJSON lets a text stand for a content, and one part for a list of one.
+  const parts = typeof prompt === 'string' ? [{ text: prompt }] : isObject(prompt) ? (prompt['parts'] ?? []) : [];
+  const change = joined([], Array.isArray(parts) ? parts : [parts], injection);
+  return change && { path: [name], value: { ...(isObject(prompt) && prompt), parts: change.value } };
 }
 
 /** A text, or a list of parts, with one more. */
@@ -47,7 +48,7 @@ function joined(path: readonly string[], prompt: unknown, { format, text, place 
     return { path, value: inOrder(parts, [part]).flat() };
   }
   const own = typeof prompt === 'string' ? prompt : '';
-  if (own.split('\n\n').includes(text) || own.startsWith(`${text}\n\n`) || own.endsWith(`\n\n${text}`))
+  if (own === text || own.split('\n\n').includes(text) || own.startsWith(`${text}\n\n`) || own.endsWith(`\n\n${text}`))
     return undefined;
   return { path, value: own === '' ? text : inOrder(own, text).join('\n\n') };
 }

@@ -18,7 +18,8 @@ export default definePlugin({
     // It survives a reload of the settings.
     const kept = host.cache /*:<Reply>*/({ maxBytes: options.total, ttl: options.seconds * 1000 });
     return async function ({ exchange, attempt }, next) {
-      if (exchange.operation?.task !== 'generate') return next();
+      // Replies to a caller's own token are that person's: people may share a key.
+      if (exchange.operation?.task !== 'generate' || exchange.upstreamToken) return next();
       const hash = createHash('sha256');
       // A reply belongs to its caller, its target and the API of its client.
       hash.update(
