@@ -66,6 +66,8 @@ describe('the manifests of a fleet', () => {
     const without = (container: unknown): object => ({ ...Object(container), envFrom: [], volumeMounts: [] });
     expect(without(at(deployment, 'containers', 0))).toEqual(without(one));
     const job = podOf('migrate.yaml');
+    // Without the flag it would copy the catalog of settings.yaml to the store, and no pod would start.
+    expect(at(job, 'containers', 0, 'args')).toEqual(['state', 'migrate', '--tables', '--configs', '/etc/gatehouse']);
     expect([at(job, 'containers', 0, 'image'), at(job, 'containers', 0, 'envFrom')]).toEqual([
       at(one, 'image'),
       at(deployment, 'containers', 0, 'envFrom'),

@@ -92,8 +92,8 @@ const priceCommands: Commands = {
 
 const stateCommands: Commands = {
   'state migrate': {
-    usage: 'state migrate [--configs DIR] [--dry-run | --check] [--to postgres [--from DIR]]',
-    help: 'Bring the tables of the state store to this release, and move to it the keys, teams,\norganizations, prices, alerts and providers of the files that `state.owns` lists. The gateway must not run, unless\nthe store is shared. --check: only tell whether the tables are those of this release. Exit code 1: they are not.\n--to: move a whole SQLite store, in the folder `state.dir` or --from, to the one that `state.store` names now.\nIt may be interrupted and called again',
+    usage: 'state migrate [--configs DIR] [--dry-run | --check | --tables] [--to postgres [--from DIR]]',
+    help: 'Bring the tables of the state store to this release, and move to it the keys, teams,\norganizations, prices, alerts and providers of the files that `state.owns` lists. The gateway must not run, unless\nthe store is shared. --check: only tell whether the tables are those of this release. Exit code 1: they are not.\n--tables: move no object, as before the pods of a new release.\n--to: move a whole SQLite store, in the folder `state.dir` or --from, to the one that `state.store` names now.\nIt may be interrupted and called again',
     async run(args, world) {
       const flag = { type: 'boolean', default: false } as const;
       const text = { type: 'string' } as const;
@@ -101,18 +101,19 @@ const stateCommands: Commands = {
         configs: dir,
         'dry-run': dryRun,
         check,
+        tables,
         to,
         from,
-      } = parse(args, { ...configs, 'dry-run': flag, check: flag, to: text, from: text }).values;
+      } = parse(args, { ...configs, 'dry-run': flag, check: flag, tables: flag, to: text, from: text }).values;
       if (to !== undefined) {
-        if (check) throw new UsageError('--check and --to are two commands');
+        if (check || tables) throw new UsageError(`--${check ? 'check' : 'tables'} and --to are two commands`);
         const { moveCommand } = await import('./state/move.ts');
         return moveCommand({ ...world, dir, dryRun, to: oneOf('to', to, ['postgres']), from: from && resolve(from) });
       }
       if (from !== undefined) throw new UsageError('--from needs --to');
       const { checkTablesCommand, migrateCommand } = await import('./state/files-and-store.ts');
       if (check) return checkTablesCommand({ ...world, dir });
-      return migrateCommand({ ...world, dir, dryRun });
+      return migrateCommand({ ...world, dir, dryRun, tables });
     },
   },
   'state export': {

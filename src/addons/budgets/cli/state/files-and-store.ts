@@ -117,11 +117,13 @@ export const checkTablesCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
   );
 
 /** `gatehouse state migrate`: new tables, and the objects of `state.owns` move from the files, whose entries it names and leaves. */
-export const migrateCommand = (options: StateOptions & { readonly dryRun: boolean }): Promise<0 | 1 | 2> =>
+export const migrateCommand = (
+  options: StateOptions & { readonly dryRun: boolean; readonly tables: boolean },
+): Promise<0 | 1 | 2> =>
   onStore(options, async (found): Promise<ExitCode> => {
-    const { out, dryRun } = options;
+    const { out, dryRun, tables } = options;
     const { state, name } = found;
-    const objects = objectsOfFiles(found).filter(({ kind }) => state.owns.includes(kind));
+    const objects = tables ? [] : objectsOfFiles(found).filter(({ kind }) => state.owns.includes(kind));
     const places = objects.map(({ place, id }) => `${place}: ${id}\n`).join('');
     if (dryRun) {
       out(`${name}: would move ${objects.length} objects\n${places}`);
