@@ -214,11 +214,21 @@ describe('a caller cannot switch off a guard', () => {
       '/v1beta/models/@gemini/gemini-2.5-flash:generateContent',
       { contents: [{ role: 'model', parts: [{ executableCode: { language: 'PYTHON', code: 'forbidden' } }] }] },
     ],
+    [
+      'one part in place of a list',
+      '/v1beta/models/@openai/m:generateContent',
+      { contents: { parts: { text: 'forbidden' } } },
+    ],
+    [
+      'a system instruction without parts',
+      '/v1beta/models/@openai/m:generateContent',
+      { systemInstruction: 'forbidden', contents: [{ parts: [{ text: 'hi' }] }] },
+    ],
   ])('with %s', async (_, path, body) => {
     const response = await fetch(`${gateway.url}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY },
-      body: JSON.stringify({ ...(!path.includes('gemini') && { model: '@openai/m' }), ...body }),
+      body: JSON.stringify({ ...(!path.includes('models/') && { model: '@openai/m' }), ...body }),
     });
     expect([response.status, await response.text()]).toEqual([
       400,

@@ -133,6 +133,40 @@ describe('the texts of a request', () => {
     ]);
   });
 
+  it('of Gemini are found in every form that ProtoJSON and this gateway take', () => {
+    const document = { type: 'document', title: 'Plan', source: { type: 'text', data: 'five' } };
+    const body = {
+      systemInstruction: 'one',
+      contents: {
+        parts: [
+          { text: 'two' },
+          { functionCall: null, function_call: { args: { q: 'three' } } },
+          { functionCall: { args: {} }, function_call: { args: { q: 'four' } } },
+          document,
+          { inlineData: null, inline_data: { data: 'x' } },
+          { toolResponse: { id: 't', response: { r: 'six' } } },
+        ],
+      },
+    };
+    expect(shown('gemini', body)).toEqual([
+      'system text systemInstruction: one',
+      'user text contents.parts.0.text: two',
+      'assistant tool_arguments contents.parts.1.function_call.args: {"q":"three"}',
+      'assistant tool_arguments contents.parts.2.functionCall.args: {}',
+      'assistant tool_arguments contents.parts.2.function_call.args: {"q":"four"}',
+      'user file_name contents.parts.3.title: Plan',
+      'user text contents.parts.3.source.data: five',
+      'tool tool_result contents.parts.5.toolResponse: {"id":"t","response":{"r":"six"}}',
+    ]);
+    expect(media('gemini', body)).toEqual(['user inline_data contents.parts.4']);
+    expect(shown('gemini', { contents: [{ role: 'model', parts: { text: 'one part' } }] })).toEqual([
+      'assistant text contents.0.parts.text: one part',
+    ]);
+    expect(shown('gemini', { content: { parts: [] }, embedContentConfig: { title: 'a' } })).toEqual([
+      'user text embedContentConfig.title: a',
+    ]);
+  });
+
   it('are also what a caller writes as the work of hosted tools', () => {
     const code = {
       type: 'code_interpreter_call',

@@ -127,7 +127,9 @@ const ROLES: Readonly<Partial<Record<string, TextRole>>> = {
 
 const roleOf = (role: unknown): TextRole => (typeof role === 'string' && ROLES[role]) || 'user';
 
+/** Of a list, or of one object in its place, which ProtoJSON takes. */
 function* objectsIn(value: unknown, path: Path): Iterable<readonly [JsonObject, Path]> {
+  if (isObject(value)) yield [value, path];
   for (const [index, item] of (listOf(value) ?? []).entries())
     if (isObject(item)) yield [item, [...path, String(index)]];
 }
@@ -176,50 +178,60 @@ function ofResponses(to: Collector, body: JsonObject): void {
     to.content('user', ['prompt', 'variables', name], typeof value === 'string' ? value : [value]);
 }
 
-/** Google takes each name in two spellings. */
-function member(object: JsonObject, ...names: readonly string[]): readonly [unknown, string] {
-  const name = names.find((one) => object[one] !== undefined) ?? '';
-  return [object[name], name];
+/** Objects under any of the names: Google takes each name in two spellings. */
+function* membersOf(object: JsonObject, ...names: readonly string[]): Iterable<readonly [JsonObject, string]> {
+  for (const name of names) {
+    const value = object[name];
+    if (isObject(value)) yield [value, name];
+  }
 }
 
 function ofContent(to: Collector, path: Path, value: unknown, role?: TextRole): void {
+  // A system instruction may be a text alone.
+  if (role) to.add([role, 'text'], path, stringOf(value));
   const content = objectOf(value);
   if (!content) return;
   for (const [part, at] of objectsIn(content.parts, [...path, 'parts'])) {
     const by = role ?? roleOf(content.role);
-    const [call, callName] = member(part, 'functionCall', 'function_call');
-    const [result, resultName] = member(part, 'functionResponse', 'function_response');
-    const [code, codeName] = member(part, 'executableCode', 'executable_code');
-    const [output, outputName] = member(part, 'codeExecutionResult', 'code_execution_result');
-    if (isObject(call)) to.add(['assistant', 'tool_arguments'], [...at, callName, 'args'], call.args);
-    if (isObject(code)) to.add(['assistant', 'tool_arguments'], [...at, codeName, 'code'], code.code);
-    if (isObject(output)) to.add(['tool', 'tool_result'], [...at, outputName, 'output'], output.output);
-    if (isObject(result)) {
-      to.add(['tool', 'tool_result'], [...at, resultName, 'response'], result.response);
-      for (const [inner, place] of objectsIn(result.parts, [...at, resultName, 'parts']))
+    for (const [call, name] of membersOf(part, 'functionCall', 'function_call'))
+      to.add(['assistant', 'tool_arguments'], [...at, name, 'args'], call.args);
+    for (const [code, name] of membersOf(part, 'executableCode', 'executable_code'))
+      to.add(['assistant', 'tool_arguments'], [...at, name, 'code'], code.code);
+    for (const [output, name] of membersOf(part, 'codeExecutionResult', 'code_execution_result'))
+      to.add(['tool', 'tool_result'], [...at, name, 'output'], output.output);
+    // Of tools that run on Google's side.
+    for (const [call, name] of membersOf(part, 'toolCall', 'tool_call'))
+      to.add(['assistant', 'tool_arguments'], [...at, name], call);
+    for (const [result, name] of membersOf(part, 'toolResponse', 'tool_response'))
+      to.add(['tool', 'tool_result'], [...at, name], result);
+    for (const [result, name] of membersOf(part, 'functionResponse', 'function_response')) {
+      to.add(['tool', 'tool_result'], [...at, name, 'response'], result.response);
+      for (const [inner, place] of objectsIn(result.parts, [...at, name, 'parts']))
         ofFile(to, place, { part: inner, role: 'tool' });
     }
     if (typeof part.text === 'string')
       to.add([by, part.thought === true ? 'thinking' : 'text'], [...at, 'text'], part.text);
+    // Of another API, which clients mix in.
+    else if (typeof part.type === 'string') to.content(by, at, part);
     ofFile(to, at, { part, role: by });
   }
 }
 
 function ofFile(to: Collector, at: Path, { part, role }: { readonly part: JsonObject; readonly role: TextRole }): void {
-  const [data, name] = member(part, 'inlineData', 'inline_data', 'fileData', 'file_data');
-  if (!isObject(data)) return;
-  const [shown, key] = member(data, 'displayName', 'display_name');
-  to.add([role, 'file_name'], [...at, name, key], stringOf(shown));
-  to.media.push({ role, type: name, path: at });
+  for (const [data, name] of membersOf(part, 'inlineData', 'inline_data', 'fileData', 'file_data')) {
+    for (const key of ['displayName', 'display_name'])
+      to.add([role, 'file_name'], [...at, name, key], stringOf(data[key]));
+    to.media.push({ role, type: name, path: at });
+  }
 }
 
 function ofGemini(to: Collector, body: JsonObject, path: Path = []): void {
   for (const name of ['systemInstruction', 'system_instruction']) ofContent(to, [...path, name], body[name], 'system');
-  // One content may stand for a list of one.
-  if (isObject(body.contents)) ofContent(to, [...path, 'contents'], body.contents);
   for (const [content, at] of objectsIn(body.contents, [...path, 'contents'])) ofContent(to, at, content);
   ofContent(to, [...path, 'content'], body.content);
   to.add(['user', 'text'], [...path, 'title'], stringOf(body.title));
+  for (const [config, name] of membersOf(body, 'embedContentConfig', 'embed_content_config'))
+    to.add(['user', 'text'], [...path, name, 'title'], stringOf(config.title));
   for (const [request, at] of objectsIn(body.requests, [...path, 'requests'])) {
     ofContent(to, [...at, 'content'], request.content);
     to.add(['user', 'text'], [...at, 'title'], stringOf(request.title));
@@ -234,8 +246,9 @@ function ofGemini(to: Collector, body: JsonObject, path: Path = []): void {
     [...path, 'parameters', 'negativePrompt'],
     stringOf(objectOf(body.parameters)?.negativePrompt),
   );
-  const [nested, name] = member(body, 'generateContentRequest', 'generate_content_request');
-  if (isObject(nested) && path.length === 0) ofGemini(to, nested, [name]);
+  if (path.length > 0) return;
+  for (const [nested, name] of membersOf(body, 'generateContentRequest', 'generate_content_request'))
+    ofGemini(to, nested, [name]);
 }
 
 /** Tasks without a conversation, which all have OpenAI's names: `prompt`, `input`. */
