@@ -210,6 +210,16 @@ describe('a caller cannot switch off a guard', () => {
       },
     ],
     [
+      'content that this gateway puts in place of another',
+      '/v1/chat/completions',
+      {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content: 'x', content_parts: [{ type: 'text', text: 'forbidden' }] },
+        ],
+      },
+    ],
+    [
       'code that Gemini has run',
       '/v1beta/models/@gemini/gemini-2.5-flash:generateContent',
       { contents: [{ role: 'model', parts: [{ executableCode: { language: 'PYTHON', code: 'forbidden' } }] }] },

@@ -216,6 +216,37 @@ describe('the texts of a request', () => {
     ]);
   });
 
+  it('of an assistant are those of all forms of its content', () => {
+    const message = {
+      role: 'assistant',
+      content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'one' }] }],
+      content_parts: [{ type: 'text', text: 'two' }],
+      content_blocks: [
+        { type: 'code', language: 'PYTHON', code: 'three' },
+        { type: 'code_result', outcome: 'OUTCOME_OK', output: 'four' },
+      ],
+    };
+    expect(shown('openai-chat', { messages: [message] })).toEqual([
+      'assistant thinking messages.0.content.0.thinking.0.text: one',
+      'assistant text messages.0.content_blocks.0.code: three',
+      'assistant text messages.0.content_blocks.1.output: four',
+      'assistant text messages.0.content_parts.0.text: two',
+    ]);
+    expect(media('openai-chat', { messages: [message] })).toEqual([]);
+    const item = { type: 'mcp_approval_response', approve: false, reason: 'five' };
+    expect(shown('openai-responses', { input: [item] })).toEqual(['user text input.0.reason: five']);
+  });
+
+  it.each([
+    ['a picture with content', { type: 'image_url', image_url: { url: 'data:' }, content: 'hi' }, 'image_url'],
+    ['a picture with a source', { type: 'input_image', source: { type: 'text', data: 'hi' } }, 'input_image'],
+    ['a file with content', { type: 'document', source: { type: 'base64', data: 'x' }, content: 'hi' }, 'document'],
+    ['a piece of a part', { index: 0, delta: { text: 'for' }, text: 'hi' }, 'text'],
+  ])('do not hide %s', (_, part, type) => {
+    const messages = [{ role: 'assistant', content: 'x', content_blocks: [part] }];
+    expect(media('openai-chat', { messages })).toEqual([`assistant ${type} messages.0.content_blocks.0`]);
+  });
+
   it('do not hide pictures and tokens', () => {
     const content = [{ type: 'image_url', image_url: { url: 'data:' }, text: 'hi' }];
     expect(media('openai-chat', { messages: [{ role: 'user', content }] })).toEqual([
@@ -234,7 +265,11 @@ describe('the texts of a request', () => {
   it.each([
     ['completions', { prompt: ['one', 'two'] }, ['user text prompt.0: one', 'user text prompt.1: two']],
     ['embeddings', { input: 'one' }, ['user text input: one']],
-    ['images', { prompt: 'a cat' }, ['user text prompt: a cat']],
+    [
+      'images',
+      { prompt: 'a cat', negative_prompt: 'a dog' },
+      ['user text prompt: a cat', 'user text negative_prompt: a dog'],
+    ],
     ['tokens instead of texts', { prompt: [1, 2, [3]] }, []],
   ])('of %s are its prompts', (_, body, expected) => {
     expect(shown('openai-chat', body)).toEqual(expected);

@@ -62,8 +62,7 @@ class Collector implements RequestTexts {
   #part({ role, path, kind }: { role: TextRole; path: Path; kind: RequestTextKind }, part: JsonObject): void {
     const type = stringOf(part.type) ?? 'text';
     const inner = (key: string): Path => [...path, key];
-    if (type === 'thinking')
-      return this.add([role, 'thinking', Boolean(part.signature)], inner('thinking'), part.thinking);
+    if (type === 'thinking') return this.#thinking(role, path, part);
     if (type === 'tool_use' || type === 'server_tool_use' || type === 'mcp_tool_use')
       return this.add(['assistant', 'tool_arguments'], inner('input'), part.input);
     if (type.endsWith('tool_result')) return this.content('tool', inner('content'), part.content, 'tool_result');
@@ -73,16 +72,34 @@ class Collector implements RequestTexts {
     const file = objectOf(part.file);
     if (file) this.add([role, 'file_name'], [...path, 'file', 'filename'], stringOf(file.filename));
     const source = objectOf(part.source);
+    let isRead = WITHOUT_MEDIA.test(type);
     if (source?.type === 'text') this.add([role, kind], [...path, 'source', 'data'], stringOf(source.data));
-    else if (source?.type === 'content') this.content(role, [...path, 'source', 'content'], source.content, kind);
-    else if (typeof part.text === 'string') {
+    if (source?.type === 'content') this.content(role, [...path, 'source', 'content'], source.content, kind);
+    if (typeof part.text === 'string') {
       this.add([role, kind], inner('text'), part.text);
-      // A picture with a text of its own stays a picture.
-      if (!type.endsWith('text')) this.media.push({ role, type, path });
-    } else if (part.content) this.content(role, inner('content'), part.content, kind);
-    else if (!WITHOUT_MEDIA.test(type)) this.media.push({ role, type, path });
-    // Results of code that the vendor has run.
-    for (const key of ['stdout', 'stderr']) this.add([role, kind], inner(key), stringOf(part[key]));
+      isRead ||= type.endsWith('text');
+    }
+    if (part.content) {
+      this.content(role, inner('content'), part.content, kind);
+      isRead = true;
+    }
+    // Code that the vendor has run, and its results.
+    for (const key of RUN) {
+      if (typeof part[key] !== 'string') continue;
+      this.add([role, kind], inner(key), part[key]);
+      isRead = true;
+    }
+    const isTextSource = source?.type === 'text' || source?.type === 'content';
+    // A picture with a text of its own stays a picture. A piece of a streamed part is joined with others later.
+    const isMedia = MEDIA.test(type) || (source && !isTextSource) || (part.type === undefined && isObject(part.delta));
+    if (isMedia || !(isRead || isTextSource)) this.media.push({ role, type, path });
+  }
+
+  /** Mistral has a list of texts. */
+  #thinking(role: TextRole, path: Path, { thinking, signature }: JsonObject): void {
+    const at = [...path, 'thinking'];
+    if (listOf(thinking)) this.content(role, at, thinking, 'thinking');
+    else this.add([role, 'thinking', Boolean(signature)], at, thinking);
   }
 
   /** Members of the call of a hosted tool, such as a search, with its results: texts, and objects as their JSON. */
@@ -102,6 +119,8 @@ class Collector implements RequestTexts {
 }
 
 const WITHOUT_MEDIA = /^redacted_thinking$|^cache_point$|_error$|_execution_result$/;
+const MEDIA = /^(?:input_)?(?:image|audio|video|file)(?:_url)?$/;
+const RUN = ['stdout', 'stderr', 'code', 'output'];
 
 const RESULTS: ReadonlySet<string> = new Set(['output', 'outputs', 'results', 'result', 'error']);
 /** Names and ids; `arguments` and `input` are read for every call. */
@@ -148,7 +167,8 @@ function ofMessages(to: Collector, body: JsonObject): void {
       ofCall(to, [...at, 'function'], call.function);
       ofCall(to, [...at, 'custom'], call.custom);
     }
-    to.content(role, [...path, 'content_blocks'], message.content_blocks);
+    // Extensions of this gateway, which take the place of `content`.
+    for (const key of ['content_blocks', 'content_parts']) to.content(role, [...path, key], message[key]);
   }
   to.content('user', ['prediction', 'content'], objectOf(body.prediction)?.content);
 }
@@ -172,6 +192,8 @@ function ofResponses(to: Collector, body: JsonObject): void {
       to.hostedCall(path, item);
       if (type.startsWith('image_')) to.media.push({ role: 'assistant', type, path });
     } else to.content(roleOf(item.role), [...path, 'content'], item.content);
+    // Of the answer to a question for approval.
+    to.add(['user', 'text'], [...path, 'reason'], stringOf(item.reason));
   }
   const variables = objectOf(objectOf(body.prompt)?.variables) ?? {};
   for (const [name, value] of Object.entries(variables))
@@ -252,7 +274,7 @@ function ofGemini(to: Collector, body: JsonObject, path: Path = []): void {
 }
 
 /** Tasks without a conversation, which all have OpenAI's names: `prompt`, `input`. */
-const FIELDS = ['prompt', 'suffix', 'input', 'instructions'];
+const FIELDS = ['prompt', 'suffix', 'input', 'instructions', 'title', 'negative_prompt', 'negativePrompt'];
 
 /**
  * The texts of a request of a client's API, and what of it has none. Reads the body as it is: what is not as the API
