@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SettingsRefused } from '../../src/core/settings/source/diagnostic.ts';
+import { writeSummary } from '../../src/formats/envelope.ts';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import {
   anthropicReply,
@@ -208,6 +209,11 @@ describe('a caller cannot switch off a guard', () => {
           { role: 'assistant', content: 'x', reasoning_content: 'forbidden' },
         ],
       },
+    ],
+    [
+      'a summary of a conversation',
+      '/v1/responses',
+      { input: [{ type: 'compaction', encrypted_content: writeSummary('forbidden') }] },
     ],
     [
       'content that this gateway puts in place of another',

@@ -1,5 +1,7 @@
+import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import type { FormatName, JsonObject } from '../conversation.ts';
+import { writeEnvelope, writeSummary } from '../envelope.ts';
 import { formats } from '../index.ts';
 
 const requestTexts = (format: FormatName, body: JsonObject) => formats[format].texts!.request(body);
@@ -235,6 +237,30 @@ describe('the texts of a request', () => {
     expect(media('openai-chat', { messages: [message] })).toEqual([]);
     const item = { type: 'mcp_approval_response', approve: false, reason: 'five' };
     expect(shown('openai-responses', { input: [item] })).toEqual(['user text input.0.reason: five']);
+  });
+
+  it('are also in envelopes, which any client can write', () => {
+    const thought = writeEnvelope({ kind: 'thinking', maker: 'other', signature: 's', text: 'two' });
+    const input = [
+      { type: 'compaction', encrypted_content: writeSummary('one') },
+      { type: 'reasoning', summary: [], encrypted_content: thought },
+      { type: 'reasoning', summary: [], encrypted_content: 'of OpenAI' },
+    ];
+    expect(shown('openai-responses', { input })).toEqual([
+      'user text input.0.encrypted_content: one',
+      'assistant thinking input.1.encrypted_content: two',
+    ]);
+    const [summary, signed] = requestTexts('openai-responses', { input }).texts;
+    expect(summary?.written?.('masked')).toBe(writeSummary('masked'));
+    expect(signed).toMatchObject({ signed: true });
+    const content = [{ type: 'thinking', thinking: '', signature: thought }];
+    expect(shown('anthropic-messages', { messages: [{ role: 'assistant', content }] })).toContain(
+      'assistant thinking messages.0.content.0.signature: two',
+    );
+    const part = { functionCall: { name: 'f' }, thoughtSignature: Buffer.from(thought).toString('base64') };
+    expect(shown('gemini', { contents: [{ role: 'model', parts: [part] }] })).toEqual([
+      'assistant thinking contents.0.parts.0.thoughtSignature: two',
+    ]);
   });
 
   it.each([

@@ -1,4 +1,6 @@
+import { Buffer } from 'node:buffer';
 import type { JsonObject } from '../conversation.ts';
+import { readEnvelope, readSummary, writeSummary } from '../envelope.ts';
 import { isObject, listOf, objectOf, stringOf } from '../json/object.ts';
 
 /** Who wrote a text of a request. tool: the result of a call. */
@@ -16,6 +18,8 @@ export interface RequestText {
   readonly json: boolean;
   /** A signature covers it: it cannot be changed. */
   readonly signed: boolean;
+  /** The value that has another text in its place, where that is not the text itself. */
+  readonly written?: (text: string) => string;
 }
 
 /** Content of a request that has no text: it is named and not given. */
@@ -42,6 +46,19 @@ class Collector implements RequestTexts {
   add([role, kind, signed = false]: By, path: Path, value: unknown): void {
     if (typeof value === 'string') this.texts.push({ role, kind, path, text: value, json: false, signed });
     else if (isObject(value)) this.texts.push({ role, kind, path, text: JSON.stringify(value), json: true, signed });
+  }
+
+  /** The text of a signed thought that its signature carries (envelope.ts): any client can write one. */
+  carried(path: Path, signature: unknown): void {
+    const envelope = typeof signature === 'string' ? readEnvelope(signature) : undefined;
+    if (envelope?.kind === 'thinking') this.add(['assistant', 'thinking', true], path, envelope.text);
+  }
+
+  /** A summary of a conversation, which any client can write: the model reads it as the words of the user. */
+  summary(path: Path, encrypted: unknown): void {
+    const text = typeof encrypted === 'string' ? readSummary(encrypted) : undefined;
+    if (text === undefined) return;
+    this.texts.push({ role: 'user', kind: 'text', path, text, json: false, signed: false, written: writeSummary });
   }
 
   /** A text, a part, or a list of texts and parts. */
@@ -98,6 +115,7 @@ class Collector implements RequestTexts {
   /** Mistral has a list of texts. */
   #thinking(role: TextRole, path: Path, { thinking, signature }: JsonObject): void {
     const at = [...path, 'thinking'];
+    this.carried([...path, 'signature'], signature);
     if (listOf(thinking)) this.content(role, at, thinking, 'thinking');
     else this.add([role, 'thinking', Boolean(signature)], at, thinking);
   }
@@ -187,7 +205,9 @@ function ofResponses(to: Collector, body: JsonObject): void {
     ofCall(to, path, item);
     if (type === 'reasoning') {
       for (const key of ['summary', 'content']) to.content('assistant', [...path, key], item[key], 'thinking');
-    } else if (type.endsWith('_output')) to.content('tool', [...path, 'output'], item.output, 'tool_result');
+      to.carried([...path, 'encrypted_content'], item.encrypted_content);
+    } else if (type === 'compaction') to.summary([...path, 'encrypted_content'], item.encrypted_content);
+    else if (type.endsWith('_output')) to.content('tool', [...path, 'output'], item.output, 'tool_result');
     else if (type.endsWith('_call')) {
       to.hostedCall(path, item);
       if (type.startsWith('image_')) to.media.push({ role: 'assistant', type, path });
@@ -230,6 +250,11 @@ function ofContent(to: Collector, path: Path, value: unknown, role?: TextRole): 
       to.add(['tool', 'tool_result'], [...at, name, 'response'], result.response);
       for (const [inner, place] of objectsIn(result.parts, [...at, name, 'parts']))
         ofFile(to, place, { part: inner, role: 'tool' });
+    }
+    for (const key of ['thoughtSignature', 'thought_signature']) {
+      const signature = stringOf(part[key]);
+      // Of the type bytes: it is in base64.
+      if (signature !== undefined) to.carried([...at, key], Buffer.from(signature, 'base64').toString());
     }
     if (typeof part.text === 'string')
       to.add([by, part.thought === true ? 'thinking' : 'text'], [...at, 'text'], part.text);
