@@ -239,6 +239,14 @@ describe('the texts of a request', () => {
     expect(shown('openai-responses', { input: [item] })).toEqual(['user text input.0.reason: five']);
   });
 
+  it('are also in `extra_body`, which some upstreams lift', () => {
+    const content = [{ type: 'image_url', image_url: { url: 'data:' } }];
+    const body = { input: 'one', extra_body: { input: 'two', messages: [{ role: 'user', content }] } };
+    for (const format of ['openai-chat', 'openai-responses'] as const)
+      expect(shown(format, body)).toEqual(['user text input: one', 'user text extra_body.input: two']);
+    expect(media('openai-chat', body)).toEqual(['user image_url extra_body.messages.0.content.0']);
+  });
+
   it('are also in envelopes, which any client can write', () => {
     const thought = writeEnvelope({ kind: 'thinking', maker: 'other', signature: 's', text: 'two' });
     const input = [

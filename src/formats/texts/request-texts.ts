@@ -315,10 +315,25 @@ const reading =
     return to;
   };
 
+/** Of an API of OpenAI: some upstreams read `extra_body` as if its fields stood in the body (fields/field-tables.ts). */
+const readingLifted = (read: (to: Collector, body: JsonObject) => void): ReadRequestTexts => {
+  const own = reading(read);
+  return (body) => {
+    const extra = objectOf(body.extra_body);
+    if (!extra) return own(body);
+    const lift = <T extends { readonly path: Path }>(one: T): T => ({ ...one, path: ['extra_body', ...one.path] });
+    const [outer, inner] = [own(body), own(extra)];
+    return {
+      texts: [...outer.texts, ...inner.texts.map(lift)],
+      media: [...outer.media, ...inner.media.map(lift)],
+    };
+  };
+};
+
 export const messagesTexts = reading(ofMessages);
-export const responsesTexts = reading(ofResponses);
+export const responsesTexts = readingLifted(ofResponses);
 export const geminiTexts = reading((to, body) => ofGemini(to, body));
-export const chatTexts = reading((to, body) => {
+export const chatTexts = readingLifted((to, body) => {
   ofMessages(to, body);
   to.fields('user', [], body, FIELDS);
 });
