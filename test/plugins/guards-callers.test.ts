@@ -450,6 +450,21 @@ describe('what a guard reads', () => {
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('cannot read the file')]);
   });
 
+  it('is no transcription: it is denied', async () => {
+    const form = new FormData();
+    form.set('model', '@openai/m');
+    form.set('file', new Blob(['RIFF']), 'a.wav');
+    const response = await fetch(`${gateway.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers: { 'x-gateway-api-key': KEY, 'x-gateway-config': 'errors' },
+      body: form,
+    });
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining('cannot read the format of this reply'),
+    ]);
+  });
+
   it('is the message of a failed upstream', async () => {
     reply = 'keyless';
     failing = '/chat/completions';

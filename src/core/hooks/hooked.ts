@@ -61,6 +61,9 @@ const WITH_TEXTS: ReadonlySet<string> = new Set(['generate', 'completions']);
 const hasTexts = (operation: Operation | undefined): operation is Operation =>
   operation !== undefined && WITH_TEXTS.has(operation.task ?? '');
 
+/** Tasks whose replies have texts that no layout describes. */
+const WITH_OTHER_TEXTS: ReadonlySet<string> = new Set(['transcriptions', 'translations']);
+
 /** The hooks of one plugin at work on one request, or on one attempt. */
 class HookRun {
   readonly #ctx: GatewayContext;
@@ -139,6 +142,7 @@ class HookRun {
     if (!reply || reply.status >= 400) return;
     const { operation } = exchange;
     if (reply.form === 'bytes') return this.#unseen('bytes');
+    if (WITH_OTHER_TEXTS.has(operation?.task ?? '')) return this.#unseen('format');
     if (!hasTexts(operation)) return;
     const layout = operation.format.texts?.reply;
     if (!layout) return this.#unseen('format');
