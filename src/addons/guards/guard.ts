@@ -32,7 +32,7 @@ export interface CompiledGuard {
 
 /** Also thinking, where it is not changed: its provider may have signed it in an earlier reply. */
 const REQUEST_KINDS: readonly RequestTextKind[] = ['text', 'refusal', 'tool_arguments', 'tool_result', 'file_name'];
-const REPLY_KINDS: readonly TextKind[] = ['text', 'thinking', 'refusal', 'tool_arguments', 'error'];
+const REPLY_KINDS: readonly TextKind[] = ['text', 'thinking', 'refusal', 'tool_arguments', 'tool_result', 'error'];
 
 const HOLD_BYTES = 65_536;
 

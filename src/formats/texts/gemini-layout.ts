@@ -16,6 +16,7 @@ const PART: TextNode = {
       }),
     },
     executableCode: { members: members({ code: { leaf: 'code' } }) },
+    codeExecutionResult: { members: members({ output: { leaf: 'result' } }) },
   }),
 };
 
@@ -24,6 +25,7 @@ class GeminiReader implements LayoutReader {
 
   locate({ node: { leaf }, place: { choice: answer, thought } }: Found): LocatedText {
     if (leaf === 'error') return { key: leaf, kind: leaf, answer: 0, block: 0, as: 'whole' };
+    if (leaf === 'result') return { key: leaf, kind: 'tool_result', answer, block: this.#calls, as: 'whole' };
     if (leaf === 'args' || leaf === 'code') {
       const block = this.#calls++;
       return { key: `call:${block}`, kind: 'tool_arguments', answer, block, as: 'whole' };

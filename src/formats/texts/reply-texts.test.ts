@@ -277,6 +277,48 @@ describe('the other fields of an event', () => {
   );
 });
 
+describe('results of tools that the vendor runs', () => {
+  const block = (content: object) => ({ type: 'content_block_start', index: 1, content_block: content });
+  const item = (fields: object) => ({ type: 'response.output_item.done', output_index: 1, item: fields });
+  const source = { type: 'text', media_type: 'text/plain', data: 'a@b' };
+  it.each<[Name, object]>([
+    ['anthropic-messages', block({ type: 'mcp_tool_result', content: [{ type: 'text', text: 'a@b' }] })],
+    ['anthropic-messages', block({ type: 'mcp_tool_result', content: 'a@b' })],
+    ['anthropic-messages', block({ type: 'bash_code_execution_tool_result', content: { stdout: 'a@b', stderr: '' } })],
+    ['anthropic-messages', block({ type: 'web_fetch_tool_result', content: { content: { type: 'document', source } } })],
+    ['openai-responses', item({ type: 'mcp_call', output: 'a@b', error: null })],
+    ['openai-responses', item({ type: 'mcp_call', output: null, error: { message: 'a@b' } })],
+    ['openai-responses', item({ type: 'code_interpreter_call', outputs: [{ type: 'logs', logs: 'a@b' }] })],
+    ['openai-responses', item({ type: 'file_search_call', results: [{ text: 'a@b' }] })],
+    ['openai-chat', { choices: [{ delta: { content_blocks: [{ index: 0, delta: { type: 'code_result', output: 'a@b' } }] } }] }],
+    ['openai-chat', { choices: [{ message: { content_blocks: [{ type: 'mcp_tool_result', content: [{ text: 'a@b' }] }] } }] }],
+    ['gemini', { candidates: [{ content: { parts: [{ codeExecutionResult: { output: 'a@b' } }] } }] }],
+  ])('are texts of %s: %j', (name, event) => {
+    const kinds: TextKind[] = [];
+    const open = ({ kind }: { readonly kind: TextKind }): TextTransform => {
+      kinds.push(kind);
+      return masked;
+    };
+    const texts = new ReplyTexts({ layout: formats[name].texts!.reply, form: 'sse', open, signed: false });
+    const sent = `data: ${JSON.stringify(event)}\n\n`;
+    expect(texts.push(Buffer.from(sent))?.toString()).toBe(sent.replace('a@b', MASK));
+    expect(kinds).toContain('tool_result');
+  });
+
+  it('are no data of files', () => {
+    const file = { type: 'base64', media_type: 'application/pdf', data: 'a@b' };
+    const event = block({ type: 'web_fetch_tool_result', content: { content: { type: 'document', source: file } } });
+    const sent = Buffer.from(`data: ${JSON.stringify(event)}\n\n`);
+    const texts = new ReplyTexts({
+      layout: formats['anthropic-messages'].texts!.reply,
+      form: 'sse',
+      open: () => masked,
+      signed: false,
+    });
+    expect(texts.push(sent)).toBe(sent);
+  });
+});
+
 describe('thinking that is signed', () => {
   it('is not changed', () => {
     const delta = { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'a@b ' } };
