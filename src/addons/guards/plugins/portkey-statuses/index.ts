@@ -41,7 +41,8 @@ function withResults(body: Buffer, guards: readonly GuardVerdict[]): Buffer {
   if (end < 0 || body[0] !== BRACE) return body;
   const resultsOn = (side: GuardVerdict['on']) => guards.filter(({ on }) => on === side).map(resultOf);
   const results = { before_request_hooks: resultsOn('input'), after_request_hooks: resultsOn('output') };
-  return Buffer.concat([body.subarray(0, end), Buffer.from(`,"hook_results":${JSON.stringify(results)}}`)]);
+  const comma = body.toString('latin1', 1, end).trim() === '' ? '' : ',';
+  return Buffer.concat([body.subarray(0, end), Buffer.from(`${comma}"hook_results":${JSON.stringify(results)}}`)]);
 }
 
 const BRACE = '{'.charCodeAt(0);
