@@ -375,6 +375,18 @@ describe('what a guard reads', () => {
     expect((await chat('', { messages })).status).toBe(400);
   });
 
+  it('is thinking that nobody has signed, also where it is masked', async () => {
+    reply = 'ok';
+    const messages = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: 'x', reasoning_content: 'alpha' },
+      { role: 'user', content: 'on' },
+    ];
+    expect((await chat('targets', { messages })).status).toBe(200);
+    expect(upstream.seen.at(-1)!.text).not.toContain('alpha');
+    expect(line()).toMatchObject({ guards: expect.arrayContaining(['first:input:masked']) });
+  });
+
   it('is no picture: it is denied unless the guard says otherwise', async () => {
     const picture = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }];
     const { status, text } = await chat('unseen', user(picture));

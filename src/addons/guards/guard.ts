@@ -30,8 +30,14 @@ export interface CompiledGuard {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** Also thinking, where it is not changed: its provider may have signed it in an earlier reply. */
-const REQUEST_KINDS: readonly RequestTextKind[] = ['text', 'refusal', 'tool_arguments', 'tool_result', 'file_name'];
+const REQUEST_KINDS: readonly RequestTextKind[] = [
+  'text',
+  'thinking',
+  'refusal',
+  'tool_arguments',
+  'tool_result',
+  'file_name',
+];
 const REPLY_KINDS: readonly TextKind[] = ['text', 'thinking', 'refusal', 'tool_arguments', 'tool_result', 'error'];
 
 const HOLD_BYTES = 65_536;
@@ -56,11 +62,7 @@ export function compileGuard(file: GuardFile): CompiledGuard {
     message,
     last: only.last ?? false,
     roles: only.roles && new Set(only.roles),
-    requestKinds: kinds
-      ? [...REQUEST_KINDS, 'thinking' as const].filter((kind) => kinds.has(kind))
-      : action === 'mask'
-        ? REQUEST_KINDS
-        : [...REQUEST_KINDS, 'thinking'],
+    requestKinds: REQUEST_KINDS.filter((kind) => !kinds || kinds.has(kind)),
     replyKinds: replyKinds.filter((kind) => !kinds || kinds.has(kind)),
     includes: compileOnly(only),
     hold: holdOf(file.hold),

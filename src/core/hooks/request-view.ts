@@ -39,15 +39,16 @@ export class ConversationView implements RequestView {
   }
 
   #view(found: RequestText): RequestTextView {
-    const { role, kind, path } = found;
+    const { role, kind, path, signed } = found;
     return {
       role,
       kind,
       place: path.join('.'),
       text: found.text,
+      signed,
       replace: (text) => {
         if (!this.#mayChange) throw new TypeError('a plugin that reads `observe` cannot change a text');
-        if (found.signed) throw new TypeError('thinking that its provider has signed cannot be changed');
+        if (signed) throw new TypeError('thinking that its provider has signed cannot be changed');
         if (typeof text !== 'string') throw new TypeError('a text is replaced by a string');
         if (text === found.text) this.#edits.delete(found);
         else this.#edits.set(found, { path, value: valueOf(found, text), source: this.#source });

@@ -204,7 +204,9 @@ function ofResponses(to: Collector, body: JsonObject): void {
     const type = stringOf(item.type) ?? 'message';
     ofCall(to, path, item);
     if (type === 'reasoning') {
-      for (const key of ['summary', 'content']) to.content('assistant', [...path, key], item[key], 'thinking');
+      for (const key of ['summary', 'content'])
+        for (const [part, at] of objectsIn(item[key], [...path, key]))
+          to.add(['assistant', 'thinking', Boolean(item.encrypted_content)], [...at, 'text'], stringOf(part.text));
       to.carried([...path, 'encrypted_content'], item.encrypted_content);
     } else if (type === 'compaction') to.summary([...path, 'encrypted_content'], item.encrypted_content);
     else if (type.endsWith('_output')) to.content('tool', [...path, 'output'], item.output, 'tool_result');
