@@ -9,6 +9,7 @@ const PART: TextNode = {
   members: members({
     text: { leaf: 'text' },
     thought: { sets: 'thought' },
+    thoughtSignature: { leaf: 'sealed', sealed: 'base64' },
     functionCall: {
       members: members({
         args: { leaf: 'args', json: true },
@@ -25,6 +26,7 @@ class GeminiReader implements LayoutReader {
 
   locate({ node: { leaf }, place: { choice: answer, thought } }: Found): LocatedText {
     if (leaf === 'error') return { key: leaf, kind: leaf, answer: 0, block: 0, as: 'whole' };
+    if (leaf === 'sealed') return { key: leaf, kind: 'thinking', answer, block: this.#calls, as: 'whole' };
     if (leaf === 'result') return { key: leaf, kind: 'tool_result', answer, block: this.#calls, as: 'whole' };
     if (leaf === 'args' || leaf === 'code') {
       const block = this.#calls++;

@@ -18,11 +18,15 @@ const INNER = members({
   content: { ...LIST, members: members({ source: SOURCE }) },
 });
 
+/** A signature may carry the thought that it signs. */
+const SEALED: TextNode = { leaf: 'sealed', sealed: 'plain' };
+
 /** The input of a call is an object, empty at the start of a streamed block. */
 const BLOCK = members({
   type: { sets: 'type' },
   text: text('text'),
   thinking: text('thinking'),
+  signature: SEALED,
   input: { leaf: 'input', json: true },
   content: { leaf: 'result', items: { members: INNER }, members: INNER },
   citations: { follows: '[]' },
@@ -32,12 +36,13 @@ const CONTENT: TextNode = { items: { counts: 'block', members: BLOCK } };
 
 const KINDS: Readonly<Partial<Record<string, TextKind>>> = {
   thinking: 'thinking',
+  sealed: 'thinking',
   input: 'tool_arguments',
   result: 'tool_result',
   data: 'tool_result',
   error: 'error',
 };
-const WHOLE: ReadonlySet<string> = new Set(['result', 'data', 'error']);
+const WHOLE: ReadonlySet<string> = new Set(['sealed', 'result', 'data', 'error']);
 
 function locate({ node, place, from, to }: Found): LocatedText | undefined {
   const leaf = node.leaf ?? '';
@@ -69,6 +74,7 @@ export const messagesLayout: ReplyLayout = {
         members: members({
           text: text('text'),
           thinking: text('thinking'),
+          signature: SEALED,
           partial_json: text('input'),
           citation: { follows: 'event' },
         }),

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { replacing } from './replacing.ts';
 import { clientContext, replyContext } from '../contexts.testkit.ts';
 import type { GenerationEvent } from '../events.ts';
+import { writeEnvelope, writeSummary } from '../envelope.ts';
 import { formats } from '../index.ts';
 import { parseReplyText } from '../json/rounding.ts';
 import type { TextKind, TextTransform } from './channels.ts';
@@ -315,6 +316,39 @@ describe('results of tools that the vendor runs', () => {
       open: () => masked,
       signed: false,
     });
+    expect(texts.push(sent)).toBe(sent);
+  });
+});
+
+describe('texts in envelopes', () => {
+  const seal = (text: string): string => writeEnvelope({ kind: 'thinking', maker: 'other', signature: 's', text });
+  const base64 = (text: string): string => Buffer.from(seal(text)).toString('base64');
+  const item = (fields: object) => ({ type: 'response.output_item.done', output_index: 0, item: fields });
+  const delta = (signature: string) => ({
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'signature_delta', signature },
+  });
+  const part = (thoughtSignature: string) => ({
+    candidates: [{ content: { parts: [{ functionCall: { name: 'f', args: {} }, thoughtSignature }] } }],
+  });
+
+  it.each<[Name, (text: string) => object]>([
+    ['openai-responses', (text) => item({ type: 'compaction', encrypted_content: writeSummary(text) })],
+    ['openai-responses', (text) => item({ type: 'reasoning', summary: [], encrypted_content: seal(text) })],
+    ['anthropic-messages', (text) => delta(seal(text))],
+    ['gemini', (text) => part(base64(text))],
+  ])('are texts of %s', (name, eventOf) => {
+    const open = () => masked;
+    const texts = new ReplyTexts({ layout: formats[name].texts!.reply, form: 'sse', open, signed: false });
+    const sent = (text: string): string => `data: ${JSON.stringify(eventOf(text))}\n\n`;
+    expect(texts.push(Buffer.from(sent('see a@b')))?.toString()).toBe(sent(`see ${MASK}`));
+  });
+
+  it('are none where another value stands', () => {
+    const sent = Buffer.from(`data: ${JSON.stringify(item({ type: 'reasoning', encrypted_content: 'a@b' }))}\n\n`);
+    const layout = formats['openai-responses'].texts!.reply;
+    const texts = new ReplyTexts({ layout, form: 'sse', open: () => masked, signed: false });
     expect(texts.push(sent)).toBe(sent);
   });
 });

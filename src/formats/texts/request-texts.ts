@@ -1,6 +1,5 @@
-import { Buffer } from 'node:buffer';
 import type { JsonObject } from '../conversation.ts';
-import { readEnvelope, readSummary, writeSummary } from '../envelope.ts';
+import { sealedText, type SealedText } from '../envelope.ts';
 import { isObject, listOf, objectOf, stringOf } from '../json/object.ts';
 
 /** Who wrote a text of a request. tool: the result of a call. */
@@ -19,7 +18,7 @@ export interface RequestText {
   /** A signature covers it: it cannot be changed. */
   readonly signed: boolean;
   /** The value that has another text in its place, where that is not the text itself. */
-  readonly written?: (text: string) => string;
+  readonly written?: SealedText['written'];
 }
 
 /** Content of a request that has no text: it is named and not given. */
@@ -48,17 +47,9 @@ class Collector implements RequestTexts {
     else if (isObject(value)) this.texts.push({ role, kind, path, text: JSON.stringify(value), json: true, signed });
   }
 
-  /** The text of a signed thought that its signature carries (envelope.ts): any client can write one. */
-  carried(path: Path, signature: unknown): void {
-    const envelope = typeof signature === 'string' ? readEnvelope(signature) : undefined;
-    if (envelope?.kind === 'thinking') this.add(['assistant', 'thinking', true], path, envelope.text);
-  }
-
-  /** A summary of a conversation, which any client can write: the model reads it as the words of the user. */
-  summary(path: Path, encrypted: unknown): void {
-    const text = typeof encrypted === 'string' ? readSummary(encrypted) : undefined;
-    if (text === undefined) return;
-    this.texts.push({ role: 'user', kind: 'text', path, text, json: false, signed: false, written: writeSummary });
+  /** A text in an envelope: any client can write one. */
+  sealed([role, kind, signed = false]: By, path: Path, sealed: SealedText | undefined): void {
+    if (sealed) this.texts.push({ role, kind, path, json: false, signed, ...sealed });
   }
 
   /** A text, a part, or a list of texts and parts. */
@@ -115,7 +106,7 @@ class Collector implements RequestTexts {
   /** Mistral has a list of texts. */
   #thinking(role: TextRole, path: Path, { thinking, signature }: JsonObject): void {
     const at = [...path, 'thinking'];
-    this.carried([...path, 'signature'], signature);
+    this.sealed([role, 'thinking', true], [...path, 'signature'], sealedText(signature));
     if (listOf(thinking)) this.content(role, at, thinking, 'thinking');
     else this.add([role, 'thinking', Boolean(signature)], at, thinking);
   }
@@ -207,8 +198,10 @@ function ofResponses(to: Collector, body: JsonObject): void {
       for (const key of ['summary', 'content'])
         for (const [part, at] of objectsIn(item[key], [...path, key]))
           to.add(['assistant', 'thinking', Boolean(item.encrypted_content)], [...at, 'text'], stringOf(part.text));
-      to.carried([...path, 'encrypted_content'], item.encrypted_content);
-    } else if (type === 'compaction') to.summary([...path, 'encrypted_content'], item.encrypted_content);
+      to.sealed(['assistant', 'thinking', true], [...path, 'encrypted_content'], sealedText(item.encrypted_content));
+    } else if (type === 'compaction')
+      // The model reads it as the words of the user.
+      to.sealed(['user', 'text'], [...path, 'encrypted_content'], sealedText(item.encrypted_content));
     else if (type.endsWith('_output')) to.content('tool', [...path, 'output'], item.output, 'tool_result');
     else if (type.endsWith('_call')) {
       to.hostedCall(path, item);
@@ -253,11 +246,8 @@ function ofContent(to: Collector, path: Path, value: unknown, role?: TextRole): 
       for (const [inner, place] of objectsIn(result.parts, [...at, name, 'parts']))
         ofFile(to, place, { part: inner, role: 'tool' });
     }
-    for (const key of ['thoughtSignature', 'thought_signature']) {
-      const signature = stringOf(part[key]);
-      // Of the type bytes: it is in base64.
-      if (signature !== undefined) to.carried([...at, key], Buffer.from(signature, 'base64').toString());
-    }
+    for (const key of ['thoughtSignature', 'thought_signature'])
+      to.sealed(['assistant', 'thinking', true], [...at, key], sealedText(part[key], 'base64'));
     if (typeof part.text === 'string')
       to.add([by, part.thought === true ? 'thinking' : 'text'], [...at, 'text'], part.text);
     // Of another API, which clients mix in.

@@ -35,6 +35,7 @@ const ITEM = members({
   outputs: RESULTS,
   results: RESULTS,
   error: { ...RESULT, members: members({ message: RESULT }) },
+  encrypted_content: { leaf: 'sealed', sealed: 'plain' },
 });
 
 const OUTPUT: TextNode = { items: { counts: 'block', members: ITEM } };
@@ -66,6 +67,8 @@ const PREFIX = 'response.';
 function locate({ node: { leaf }, place }: Found, { type }: Place): LocatedText | undefined {
   if (leaf === 'error') return { key: 'error', kind: 'error', answer: 0, block: 0, as: 'whole' };
   const { block } = place;
+  if (leaf === 'sealed')
+    return { key: leaf, kind: place.type === 'compaction' ? 'text' : 'thinking', answer: 0, block, as: 'whole' };
   if (leaf === 'result') return { key: leaf, kind: 'tool_result', answer: 0, block, as: 'whole' };
   if (leaf === 'call') return at(['tool_arguments', 'call'], 0, { block, as: 'repeat' });
   if (leaf === 'part') return at(PARTS_BY_TYPE.get(place.type), place.part, { block, as: 'repeat' });
