@@ -286,9 +286,17 @@ describe('a caller cannot switch off a guard', () => {
   it.each([
     ['the model', '', { model: '@openai/o1-mini' }, {}],
     ['a provider in the header', '', { model: 'o1-mini' }, { 'x-gateway-provider': '@openai' }],
+    ['a model in place of the first', '', { models: ['o1-mini'] }, {}],
+    ['a model in `extra_body`', '', { extra_body: { model: '@openai/o1-mini' } }, {}],
     [
       'a parameter of its own config',
       { provider: '@openai', override_params: { model: 'o1-mini' } },
+      { model: 'm' },
+      {},
+    ],
+    [
+      'a further model of its own config',
+      { provider: '@openai', override_params: { models: ['o1-mini'] } },
       { model: 'm' },
       {},
     ],
