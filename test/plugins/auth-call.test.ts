@@ -239,6 +239,20 @@ describe('the service that knows the callers', () => {
     expect([service.asked.length, upstream.seen.length]).toEqual([1, 0]);
   });
 
+  it('refuses a chain in which a plugin between two methods would keep no limit', async () => {
+    const options = { url: 'https://auth.example.com/', secret: SECRET };
+    const entry = ['telemetry', 'errors', 'auth', 'limit', { plugin: 'auth-call', options }, 'models', 'body', 'config'];
+    const refused = await startTestGateway({ server: { chains: { entry } } }).then(
+      async (gateway) => {
+        await gateway.close();
+        return 'it started';
+      },
+      (error: unknown) =>
+        error instanceof SettingsRefused ? error.diagnostics.map(describeDiagnostic).join('\n') : String(error),
+    );
+    expect(refused).toContain('"limit" needs the caller: put it behind "auth-call", which may know it');
+  });
+
   it('has not failed where the client has left', async () => {
     const open = Promise.withResolvers<void>();
     const { gateway, asked } = await start(async () => {

@@ -3,7 +3,10 @@ import type { Exchange, Operation, GatewayContext, Middleware } from '../kernel/
 import { NotMine } from '../../plugin/index.ts';
 import type { NodeTree } from '../tenants/tree.ts';
 import type { AnswerRequest, SnapshotPart } from './snapshot-part.ts';
-import type { ListedPlugin, Watch } from './chain-builder.ts';
+import type { PluginRegistry } from '../http/chain/registry.ts';
+import { pluginOf } from '../http/chain/list-part.ts';
+import type { Report } from '../kernel/report.ts';
+import type { ChainPlace, ListedPlugin, Watch } from './chain-builder.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';
 
 /**
@@ -29,6 +32,26 @@ export const admitting = (gate: EntryGate, watch: Watch = {}): Watch => ({
 
 /** The name of a place in the settings: one that a change of the default chain has added is no index of the chain. */
 export const methodAt = (path: ListedPlugin['path']): string => path.join('.');
+
+/**
+ * The places of the plugins that identify callers, in the order of the entry chain. Reports a plugin between them that needs the
+ * caller: it would run before the later ones, and keep no limit of their callers.
+ */
+export function methodsOf(chain: ChainPlace, registry: PluginRegistry, report: Report): readonly string[] {
+  const places = chain.items.map((item, position) => {
+    const index = chain.indexes?.[position] ?? position;
+    const path = [...chain.path, ...(typeof index === 'number' ? [index] : index.at)];
+    return { name: pluginOf(item), path, plugin: registry.get(pluginOf(item))?.plugin };
+  });
+  const isMethod = ({ plugin }: (typeof places)[number]): boolean => plugin?.provides.includes('caller') ?? false;
+  const [from, to] = [places.findIndex(isMethod), places.findLastIndex(isMethod)];
+  for (const place of places.slice(from + 1, Math.max(to, 0))) {
+    const { name, path, plugin } = place;
+    if (!isMethod(place) && plugin?.requires.includes('caller'))
+      report({ path, message: `"${name}" needs the caller: put it behind "${places[to]!.name}", which may know it` });
+  }
+  return places.filter(isMethod).map(({ path }) => methodAt(path));
+}
 
 const tried = new WeakMap<Exchange, readonly string[]>();
 

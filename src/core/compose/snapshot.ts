@@ -19,7 +19,7 @@ import { PluginTimes, timingSources } from './server-timing.ts';
 import { Tenancy } from './tenancy.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { ChainBuilder, serverChain } from './chain-builder.ts';
-import { admitting, methodAt } from './entry-gate.ts';
+import { admitting, methodsOf } from './entry-gate.ts';
 import type { Shared, SnapshotPart } from './snapshot-part.ts';
 import { compileChains, type ChainParts } from './snapshot-chains.ts';
 import type { ServerFile } from '../../../schemas/types.generated.ts';
@@ -70,7 +70,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const watch = admitting(
     {
       inFlight: shared.inFlight,
-      methods: methodsOf(server, shared),
+      methods: methodsOf(serverChain(server, 'entry'), shared.registry, loaded.reporter('server.yaml')),
       tree: tenancy.tree,
       answers: new Map(parts.flatMap(({ answers }) => [...(answers ?? [])])),
       refuseAddress: parts.find((part) => part.refuseAddress)?.refuseAddress,
@@ -100,16 +100,6 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   }
   await chainBuilder.close();
   return undefined;
-}
-
-/** The places of the plugins that identify callers, in the order of the entry chain. */
-function methodsOf(server: ServerSettings, { registry }: Pick<Shared, 'registry'>): readonly string[] {
-  const { items, indexes, path } = serverChain(server, 'entry');
-  return items.flatMap((item, position) => {
-    if (!registry.get(pluginOf(item))?.plugin.provides.includes('caller')) return [];
-    const index = indexes?.[position] ?? position;
-    return [methodAt([...path, ...(typeof index === 'number' ? [index] : index.at)])];
-  });
 }
 
 interface Compilation extends ChainParts {
