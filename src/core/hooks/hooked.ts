@@ -264,17 +264,23 @@ class HookRun {
   /** The error of an upstream with its message as the plugin leaves it. */
   failed(error: GatewayError): GatewayError {
     if (!(error instanceof UpstreamError) || !this.#setup.reads.kinds.has('error')) return error;
-    const transform = this.#setup.hooks.reply?.({ kind: 'error', answer: 0, block: 0, signed: false }, this.#ctx);
-    if (!transform) return error;
     try {
-      const result = transform(error.message, true);
-      const message = typeof result === 'string' ? result : result.text;
-      if (this.#setup.reads.reply !== 'texts' || message === error.message) return error;
+      const message = this.#ofError(error.message);
+      // Clients of Google's API get them, too: they may quote what the message does not.
+      const details = error.upstreamDetails && JSON.stringify(error.upstreamDetails);
+      const isSame = message === error.message && (details === undefined || this.#ofError(details) === details);
+      if (this.#setup.reads.reply !== 'texts' || isSame) return error;
       this.#errorChanges += 1;
       return withMessage(error, message);
     } catch (thrown) {
       return replyError(thrown, this.#setup.tools.instance);
     }
+  }
+
+  #ofError(text: string): string {
+    const transform = this.#setup.hooks.reply?.({ kind: 'error', answer: 0, block: 0, signed: false }, this.#ctx);
+    const result = transform?.(text, true) ?? text;
+    return typeof result === 'string' ? result : result.text;
   }
 
   #unseen(why: Unseen['why'], on: Unseen['on'] = 'reply'): void {
