@@ -47,6 +47,11 @@ class Collector implements RequestTexts {
     else if (isObject(value)) this.texts.push({ role, kind, path, text: JSON.stringify(value), json: true, signed });
   }
 
+  /** A signature covers the texts from this one on. */
+  sign(from: number): void {
+    for (let at = from; at < this.texts.length; at += 1) this.texts[at] = { ...this.texts[at]!, signed: true };
+  }
+
   /** A text in an envelope: any client can write one. */
   sealed([role, kind, signed = false]: By, path: Path, sealed: SealedText | undefined): void {
     if (sealed) this.texts.push({ role, kind, path, json: false, signed, ...sealed });
@@ -195,9 +200,9 @@ function ofResponses(to: Collector, body: JsonObject): void {
     const type = stringOf(item.type) ?? 'message';
     ofCall(to, path, item);
     if (type === 'reasoning') {
-      for (const key of ['summary', 'content'])
-        for (const [part, at] of objectsIn(item[key], [...path, key]))
-          to.add(['assistant', 'thinking', Boolean(item.encrypted_content)], [...at, 'text'], stringOf(part.text));
+      const from = to.texts.length;
+      for (const key of ['summary', 'content']) to.content('assistant', [...path, key], item[key], 'thinking');
+      if (item.encrypted_content) to.sign(from);
       to.sealed(['assistant', 'thinking', true], [...path, 'encrypted_content'], sealedText(item.encrypted_content));
     } else if (type === 'compaction')
       // The model reads it as the words of the user.
@@ -206,9 +211,11 @@ function ofResponses(to: Collector, body: JsonObject): void {
     else if (type.endsWith('_call')) {
       to.hostedCall(path, item);
       if (type.startsWith('image_')) to.media.push({ role: 'assistant', type, path });
-    } else to.content(roleOf(item.role), [...path, 'content'], item.content);
-    // Of the answer to a question for approval.
-    to.add(['user', 'text'], [...path, 'reason'], stringOf(item.reason));
+    } else {
+      to.content(roleOf(item.role), [...path, 'content'], item.content);
+      // Of the answer to a question for approval.
+      to.add(['user', 'text'], [...path, 'reason'], stringOf(item.reason));
+    }
   }
   const variables = objectOf(objectOf(body.prompt)?.variables) ?? {};
   for (const [name, value] of Object.entries(variables))
