@@ -307,6 +307,11 @@ describe('the texts of a request', () => {
       { prompt: 'a cat', negative_prompt: 'a dog' },
       ['user text prompt: a cat', 'user text negative_prompt: a dog'],
     ],
+    [
+      'chat with documents',
+      { messages: [], documents: [{ title: 'a', text: 'b' }] },
+      ['user file_name documents.0.title: a', 'user text documents.0.text: b'],
+    ],
     ['tokens instead of texts', { prompt: [1, 2, [3]] }, []],
   ])('of %s are its prompts', (_, body, expected) => {
     expect(shown('openai-chat', body)).toEqual(expected);

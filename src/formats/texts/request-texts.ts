@@ -297,8 +297,8 @@ function ofGemini(to: Collector, body: JsonObject, path: Path = []): void {
     ofGemini(to, nested, [name]);
 }
 
-/** Tasks without a conversation, which all have OpenAI's names: `prompt`, `input`. */
-const FIELDS = ['prompt', 'suffix', 'input', 'instructions', 'title', 'negative_prompt', 'negativePrompt'];
+/** Tasks without a conversation, which all have OpenAI's names: `prompt`, `input`. vLLM puts `documents` into the prompt of chat. */
+const FIELDS = 'prompt suffix input instructions title negative_prompt negativePrompt documents'.split(' ');
 
 /**
  * The texts of a request of a client's API, and what of it has none. Reads the body as it is: what is not as the API
