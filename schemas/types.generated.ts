@@ -1084,7 +1084,7 @@ export interface GuardOnly {
    */
   last?: true;
   /**
-   * Kinds of texts. `tool_result` and `file_name` are of requests, `error` is the message of a failed upstream.
+   * Kinds of texts. `tool_result` of a reply is that of a tool which the vendor runs, `file_name` is of requests, `error` is the message of a failed upstream.
    *
    * @minItems 1
    */

@@ -83,5 +83,29 @@ export function readSummary(text: string): string | undefined {
   return isObject(value) ? stringOf(value.text) : undefined;
 }
 
+/** A text in an envelope, and the envelope of another text in its place. */
+export interface SealedText {
+  readonly text: string;
+  readonly written: (text: string) => string;
+}
+
+/** The base64 of all envelopes begins with it: that of three bytes. */
+const IN_BASE64 = Buffer.from(ENVELOPE.slice(0, 3)).toString('base64');
+
+/** The text that the value seals: a summary, or a thought. @param coding that of the value, where its API has bytes there */
+export function sealedText(value: unknown, coding?: 'base64'): SealedText | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (coding) {
+    const inner = value.startsWith(IN_BASE64) ? sealedText(Buffer.from(value, coding).toString()) : undefined;
+    return inner && { ...inner, written: (text) => Buffer.from(inner.written(text)).toString(coding) };
+  }
+  if (!value.startsWith(ENVELOPE)) return undefined;
+  const summary = readSummary(value);
+  if (summary !== undefined) return { text: summary, written: writeSummary };
+  const envelope = readEnvelope(value);
+  if (envelope?.kind !== 'thinking' || envelope.text === undefined) return undefined;
+  return { text: envelope.text, written: (text) => writeEnvelope({ ...envelope, text }) };
+}
+
 const isSignedKind = (value: unknown): value is SignedKind =>
   value === 'call' || value === 'text' || value === 'picture';

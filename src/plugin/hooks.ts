@@ -40,6 +40,8 @@ export interface RequestTextView {
   /** Its place in the body of the client's API: `messages.0.content`. */
   readonly place: string;
   readonly text: string;
+  /** A signature of its provider covers the text, which cannot be changed. */
+  readonly signed: boolean;
   /** Changes the text for all targets. Throws with `observe`, and for thinking that its provider has signed. */
   replace(text: string): void;
 }

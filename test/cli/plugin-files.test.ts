@@ -1,5 +1,5 @@
 import { spawn, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -93,10 +93,11 @@ describe('a plugin outside the settings folder', () => {
     expect(hashOf(dir)).not.toBe(integrity);
   });
 
-  it('imports no file by a path that its hash does not cover', async () => {
+  it.each(['plugins', 'linked'])('imports no file by a path that its hash does not cover (%s)', async (folder) => {
     const { dir, file, server } = write('../plugins/version.mjs');
+    symlinkSync('plugins', join(dir, 'linked'));
     file('plugins/lib.mjs', `const name = './text.mjs'; export const { text } = await import(name);`);
-    server({ module: '../plugins/version.mjs', integrity: hashOf(dir) });
+    server({ module: `../${folder}/version.mjs`, integrity: hashOf(dir) });
     const { said } = await serve(dir);
     expect(said()).toContain('which its integrity does not cover');
   });

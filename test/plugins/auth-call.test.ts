@@ -221,6 +221,38 @@ describe('the service that knows the callers', () => {
     expect([refused.status, refused.text]).toEqual([401, expect.not.stringContaining('auth-call:')]);
   });
 
+  it.each(['before', 'after'])('refuses what no method knows where it was added %s `auth`', async (side) => {
+    const service = await startService(() => ({ status: 401 }));
+    const upstream = await startUpstream((_, res) => json(res, openaiReply('hello')));
+    const options = { url: service.url, secret: SECRET, allow_insecure: true };
+    const gateway = await startTestGateway({
+      server: { chains: { entry: { add: [{ plugin: 'auth-call', [side]: 'auth', options }] } } },
+      catalog: { providers: entriesFor(upstream.url) },
+    });
+    onTestFinished(async () => {
+      await gateway.close();
+      await upstream.close();
+    });
+    const headers = { 'x-gateway-api-key': '', authorization: 'Bearer unknown' };
+    const reply = await send(gateway.url, CLIENT_APIS[0]!, '@openai/m', { headers });
+    expect([reply.status, await reply.text()]).toEqual([401, expect.stringContaining('No method of this gateway')]);
+    expect([service.asked.length, upstream.seen.length]).toEqual([1, 0]);
+  });
+
+  it('refuses a chain in which a plugin between two methods would keep no limit', async () => {
+    const options = { url: 'https://auth.example.com/', secret: SECRET };
+    const entry = ['telemetry', 'errors', 'auth', 'limit', { plugin: 'auth-call', options }, 'models', 'body', 'config'];
+    const refused = await startTestGateway({ server: { chains: { entry } } }).then(
+      async (gateway) => {
+        await gateway.close();
+        return 'it started';
+      },
+      (error: unknown) =>
+        error instanceof SettingsRefused ? error.diagnostics.map(describeDiagnostic).join('\n') : String(error),
+    );
+    expect(refused).toContain('"limit" needs the caller: put it behind "auth-call", which may know it');
+  });
+
   it('has not failed where the client has left', async () => {
     const open = Promise.withResolvers<void>();
     const { gateway, asked } = await start(async () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SettingsRefused } from '../../src/core/settings/source/diagnostic.ts';
+import { writeSummary } from '../../src/formats/envelope.ts';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import {
   anthropicReply,
@@ -210,15 +211,40 @@ describe('a caller cannot switch off a guard', () => {
       },
     ],
     [
+      'a summary of a conversation',
+      '/v1/responses',
+      { input: [{ type: 'compaction', encrypted_content: writeSummary('forbidden') }] },
+    ],
+    [
+      'content that this gateway puts in place of another',
+      '/v1/chat/completions',
+      {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content: 'x', content_parts: [{ type: 'text', text: 'forbidden' }] },
+        ],
+      },
+    ],
+    [
       'code that Gemini has run',
       '/v1beta/models/@gemini/gemini-2.5-flash:generateContent',
       { contents: [{ role: 'model', parts: [{ executableCode: { language: 'PYTHON', code: 'forbidden' } }] }] },
+    ],
+    [
+      'one part in place of a list',
+      '/v1beta/models/@openai/m:generateContent',
+      { contents: { parts: { text: 'forbidden' } } },
+    ],
+    [
+      'a system instruction without parts',
+      '/v1beta/models/@openai/m:generateContent',
+      { systemInstruction: 'forbidden', contents: [{ parts: [{ text: 'hi' }] }] },
     ],
   ])('with %s', async (_, path, body) => {
     const response = await fetch(`${gateway.url}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY },
-      body: JSON.stringify({ ...(!path.includes('gemini') && { model: '@openai/m' }), ...body }),
+      body: JSON.stringify({ ...(!path.includes('models/') && { model: '@openai/m' }), ...body }),
     });
     expect([response.status, await response.text()]).toEqual([
       400,
@@ -260,9 +286,17 @@ describe('a caller cannot switch off a guard', () => {
   it.each([
     ['the model', '', { model: '@openai/o1-mini' }, {}],
     ['a provider in the header', '', { model: 'o1-mini' }, { 'x-gateway-provider': '@openai' }],
+    ['a model in place of the first', '', { models: ['o1-mini'] }, {}],
+    ['a model in `extra_body`', '', { extra_body: { model: '@openai/o1-mini' } }, {}],
     [
       'a parameter of its own config',
       { provider: '@openai', override_params: { model: 'o1-mini' } },
+      { model: 'm' },
+      {},
+    ],
+    [
+      'a further model of its own config',
+      { provider: '@openai', override_params: { models: ['o1-mini'] } },
       { model: 'm' },
       {},
     ],
@@ -349,6 +383,18 @@ describe('what a guard reads', () => {
     expect((await chat('', { messages })).status).toBe(400);
   });
 
+  it('is thinking that nobody has signed, also where it is masked', async () => {
+    reply = 'ok';
+    const messages = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: 'x', reasoning_content: 'alpha' },
+      { role: 'user', content: 'on' },
+    ];
+    expect((await chat('targets', { messages })).status).toBe(200);
+    expect(upstream.seen.at(-1)!.text).not.toContain('alpha');
+    expect(line()).toMatchObject({ guards: expect.arrayContaining(['first:input:masked']) });
+  });
+
   it('is no picture: it is denied unless the guard says otherwise', async () => {
     const picture = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }];
     const { status, text } = await chat('unseen', user(picture));
@@ -422,6 +468,21 @@ describe('what a guard reads', () => {
       body: form,
     });
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('cannot read the file')]);
+  });
+
+  it('is no transcription: it is denied', async () => {
+    const form = new FormData();
+    form.set('model', '@openai/m');
+    form.set('file', new Blob(['RIFF']), 'a.wav');
+    const response = await fetch(`${gateway.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers: { 'x-gateway-api-key': KEY, 'x-gateway-config': 'errors' },
+      body: form,
+    });
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining('cannot read the format of this reply'),
+    ]);
   });
 
   it('is the message of a failed upstream', async () => {

@@ -84,6 +84,12 @@ describe('a webhook', () => {
     },
   );
 
+  it.each(['input', 'output'])('that would mask a text on %s and sends no other fails', async (on) => {
+    const served = await start((_, res) => json(res, { verdict: 'mask' }), { guard: { action: 'mask', on: [on] } });
+    const { status, text } = await ask(served);
+    expect([status, text]).toEqual([503, expect.stringContaining('guard_failed')]);
+  });
+
   it('that hangs denies after its timeout, and lets pass with `on_error: allow`', async () => {
     const hangs: Script = () => {};
     const denied = await start(hangs, { options: { timeout_ms: 50 } });

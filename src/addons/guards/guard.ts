@@ -1,4 +1,5 @@
 import type { Guard as GuardFile } from '../../../schemas/types.generated.ts';
+import { furtherModelsIn, furtherModelsOfParams } from '../../core/catalog/check-models.ts';
 import { Globs } from '../../core/catalog/globs.ts';
 import { parseDuration } from '../../core/kernel/units.ts';
 import type { GatewayConfig, GatewayContext, GuardAction, Route, Target } from '../../core/kernel/index.ts';
@@ -30,9 +31,15 @@ export interface CompiledGuard {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** A guard that does not mask reads thinking, too. A mask would change it, and its provider may have signed it. */
-const REQUEST_KINDS: readonly RequestTextKind[] = ['text', 'refusal', 'tool_arguments', 'tool_result', 'file_name'];
-const REPLY_KINDS: readonly TextKind[] = ['text', 'thinking', 'refusal', 'tool_arguments', 'error'];
+const REQUEST_KINDS: readonly RequestTextKind[] = [
+  'text',
+  'thinking',
+  'refusal',
+  'tool_arguments',
+  'tool_result',
+  'file_name',
+];
+const REPLY_KINDS: readonly TextKind[] = ['text', 'thinking', 'refusal', 'tool_arguments', 'tool_result', 'error'];
 
 const HOLD_BYTES = 65_536;
 
@@ -56,11 +63,7 @@ export function compileGuard(file: GuardFile): CompiledGuard {
     message,
     last: only.last ?? false,
     roles: only.roles && new Set(only.roles),
-    requestKinds: kinds
-      ? [...REQUEST_KINDS, 'thinking' as const].filter((kind) => kinds.has(kind))
-      : action === 'mask'
-        ? REQUEST_KINDS
-        : [...REQUEST_KINDS, 'thinking'],
+    requestKinds: REQUEST_KINDS.filter((kind) => !kinds || kinds.has(kind)),
     replyKinds: replyKinds.filter((kind) => !kinds || kinds.has(kind)),
     includes: compileOnly(only),
     hold: holdOf(file.hold),
@@ -77,25 +80,41 @@ const holdOf = ({ mode = 'window', bytes, time }: NonNullable<GuardFile['hold']>
 
 /**
  * The models that a request asks for, each by all its names: as the body has it, with the provider that stands beside it, and
- * as an alias. A config that came with the request is its caller's word, too: it has one for each target.
+ * as an alias; and those that some upstreams call in its place, or as tools. A config that came with the request is its caller's
+ * word, too: it has one for each target.
  */
 export function modelsOf({ exchange, attempt }: GatewayContext): readonly (readonly string[])[] {
-  const { request, config, alias } = exchange;
-  const model = (attempt?.body ?? request.body)?.string('model') ?? request.params['model'];
+  const { request, config, alias, operation } = exchange;
+  const body = attempt?.body ?? request.body;
+  const model = body?.string('model') ?? request.params['model'];
   const header = request.header('provider');
-  const named = (name: unknown, provider: string | undefined): readonly string[] => [
-    ...(typeof name === 'string' ? [name] : []),
-    ...(typeof name === 'string' && provider && !name.startsWith('@')
-      ? [`@${provider.replace(/^@/, '')}/${name}`]
-      : []),
-    ...(alias ? [alias.name] : []),
-  ];
-  if (attempt) return [named(model, attempt.target.provider ?? header)];
-  if (!isOfCaller(config)) return [named(model, header)];
-  return leavesOf(config.route).map(({ overrideParams, defaultParams, provider }) =>
-    named(overrideParams?.['model'] ?? model ?? defaultParams?.['model'], provider ?? header),
-  );
+  const called = (name: unknown, provider: string | undefined): readonly string[] =>
+    alias ? [...namesOf(name, provider), alias.name] : namesOf(name, provider);
+  const furtherOf = (provider: string | undefined, params: readonly (Params | undefined)[] = []) =>
+    [
+      ...(body ? furtherModelsIn(body, operation?.fields) : []),
+      ...params.flatMap((one) => (one ? furtherModelsOfParams(one, operation?.fields) : [])),
+    ].map(({ name }) => namesOf(name, provider ?? providerIn(model)));
+  if (attempt || !isOfCaller(config)) {
+    const provider = attempt?.target.provider ?? header;
+    return [called(model, provider), ...furtherOf(provider)];
+  }
+  return leavesOf(config.route).flatMap(({ overrideParams, overrideLevels, defaultParams, provider = header }) => [
+    called(overrideParams?.['model'] ?? model ?? defaultParams?.['model'], provider),
+    ...furtherOf(provider, [defaultParams, ...overrideLevels]),
+  ]);
 }
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** A name of a model, and the name with its provider. */
+const namesOf = (name: unknown, provider: string | undefined): readonly string[] => {
+  if (typeof name !== 'string') return [];
+  return provider && !name.startsWith('@') ? [name, `@${provider.replace(/^@/, '')}/${name}`] : [name];
+};
+
+/** `@openai` of `@openai/gpt-5`. */
+const providerIn = (model: string | undefined): string | undefined => /^@[^/]+(?=\/)/.exec(model ?? '')?.[0];
 
 /** The config came with its request. */
 const isOfCaller = (config: GatewayConfig | undefined): config is GatewayConfig => config?.id === 'inline';

@@ -66,7 +66,8 @@ export function furtherModelsIn(body: ReadBody, fields: FieldTable | undefined):
   return furtherModelsOf({ has: (field) => body.has(field), value: (field) => body.value(field) }, fields, lists);
 }
 
-const furtherModelsOfParams = (
+/** The further models of parameters that a config sets. */
+export const furtherModelsOfParams = (
   params: Readonly<Record<string, unknown>>,
   fields: FieldTable | undefined,
 ): readonly FurtherModel[] =>

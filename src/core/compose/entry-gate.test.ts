@@ -4,20 +4,26 @@ import { createContext, createExchange } from '../../plugin/testing/index.ts';
 import type { Middleware } from '../kernel/index.ts';
 import { toMiddleware } from '../kernel/define.ts';
 import type { ListedPlugin } from './chain-builder.ts';
-import { admitting } from './entry-gate.ts';
+import { admitting, methodAt } from './entry-gate.ts';
+
+type Path = readonly (string | number)[];
+const LISTED: readonly [Path, Path] = [
+  ['chains', 'entry', 2],
+  ['chains', 'entry', 3],
+];
 
 /** Two methods, one behind the other, and how often an address was counted. */
-async function twoMethods(first: Middleware, second: Middleware) {
+async function twoMethods(first: Middleware, second: Middleware, places: readonly [Path, Path] = LISTED) {
   let counted = 0;
   const { instantiate } = admitting({
     tree: { pathOf: () => [] },
     inFlight: { admit: () => undefined },
-    methods: [2, 3],
+    methods: places.map(methodAt),
     answers: new Map(),
     refuseAddress: () => void (counted += 1),
   });
   const made = [first, second].map(async (method, index) => {
-    const place = { plugin: { provides: ['caller'] }, path: ['chains', 'entry', 2 + index], instance: `m${index}` };
+    const place = { plugin: { provides: ['caller'] }, path: places[index], instance: `m${index}` };
     return toMiddleware(await instantiate!(place as unknown as ListedPlugin, () => method));
   });
   const [outer, inner] = await Promise.all(made);
@@ -34,6 +40,20 @@ const unknown: Middleware = () => Promise.reject(new NotMine('It is not mine.'))
 describe('a request without a valid credential', () => {
   it('counts once for its address, however many methods have tried', async () => {
     expect(await twoMethods(unknown, unknown)).toMatchObject({
+      counted: 1,
+      failure: { code: 'invalid_api_key', message: expect.stringContaining('m0: It is not mine. m1:') as string },
+    });
+  });
+
+  it.each<readonly [Path, Path]>([
+    [LISTED[0], ['chains', 'entry', 'add', 0]],
+    [['chains', 'entry', 'add', 0], LISTED[0]],
+    [
+      ['chains', 'entry', 'add', 1],
+      ['chains', 'entry', 'add', 0],
+    ],
+  ])('is refused once by methods at %j and %j', async (...places) => {
+    expect(await twoMethods(unknown, unknown, places)).toMatchObject({
       counted: 1,
       failure: { code: 'invalid_api_key', message: expect.stringContaining('m0: It is not mine. m1:') as string },
     });

@@ -3,7 +3,10 @@ import type { Exchange, Operation, GatewayContext, Middleware } from '../kernel/
 import { NotMine } from '../../plugin/index.ts';
 import type { NodeTree } from '../tenants/tree.ts';
 import type { AnswerRequest, SnapshotPart } from './snapshot-part.ts';
-import type { Watch } from './chain-builder.ts';
+import type { PluginRegistry } from '../http/chain/registry.ts';
+import { pluginOf } from '../http/chain/list-part.ts';
+import type { Report } from '../kernel/report.ts';
+import type { ChainPlace, ListedPlugin, Watch } from './chain-builder.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';
 
 /**
@@ -15,16 +18,40 @@ export const admitting = (gate: EntryGate, watch: Watch = {}): Watch => ({
   instantiate(place, create) {
     if (!place.plugin.provides.includes('caller')) return watch.instantiate?.(place, create) ?? create();
     const { methods } = gate;
-    const at = methods.indexOf(Number(place.path.at(-1)));
+    const at = methods.indexOf(methodAt(place.path));
     const checked = async (): Promise<Middleware> => {
       const method = withCheck(toMiddleware(await create()), gate);
-      const one = methods.length > 1 ? oneOfSeveral(method, place.instance, at === methods.length - 1) : method;
+      const isLast = at < 0 || at === methods.length - 1;
+      const one = methods.length > 1 ? oneOfSeveral(method, place.instance, isLast) : method;
       // The first method has all others inside: a request counts once.
       return at > 0 ? one : counting(one, gate);
     };
     return watch.instantiate?.(place, checked) ?? checked();
   },
 });
+
+/** The name of a place in the settings: one that a change of the default chain has added is no index of the chain. */
+export const methodAt = (path: ListedPlugin['path']): string => path.join('.');
+
+/**
+ * The places of the plugins that identify callers, in the order of the entry chain. Reports a plugin between them that needs the
+ * caller: it would run before the later ones, and keep no limit of their callers.
+ */
+export function methodsOf(chain: ChainPlace, registry: PluginRegistry, report: Report): readonly string[] {
+  const places = chain.items.map((item, position) => {
+    const index = chain.indexes?.[position] ?? position;
+    const path = [...chain.path, ...(typeof index === 'number' ? [index] : index.at)];
+    return { name: pluginOf(item), path, plugin: registry.get(pluginOf(item))?.plugin };
+  });
+  const isMethod = ({ plugin }: (typeof places)[number]): boolean => plugin?.provides.includes('caller') ?? false;
+  const [from, to] = [places.findIndex(isMethod), places.findLastIndex(isMethod)];
+  for (const place of places.slice(from + 1, Math.max(to, 0))) {
+    const { name, path, plugin } = place;
+    if (!isMethod(place) && plugin?.requires.includes('caller'))
+      report({ path, message: `"${name}" needs the caller: put it behind "${places[to]!.name}", which may know it` });
+  }
+  return places.filter(isMethod).map(({ path }) => methodAt(path));
+}
 
 const tried = new WeakMap<Exchange, readonly string[]>();
 
@@ -54,8 +81,8 @@ interface EntryGate extends Pick<SnapshotPart, 'refuseAddress'> {
   /** Refuses callers that a plugin has put into a team which does not exist. */
   readonly tree: Pick<NodeTree, 'pathOf'>;
   readonly inFlight: Pick<InFlight, 'admit'>;
-  /** The places in the entry chain of the plugins that identify callers. */
-  readonly methods: readonly number[];
+  /** The places (`methodAt`) of the plugins that identify callers, in the order of the entry chain. */
+  readonly methods: readonly string[];
   /** Operations that no plugin answers, such as the handshake of a WebSocket. */
   readonly answers: ReadonlyMap<Operation | undefined, AnswerRequest>;
 }

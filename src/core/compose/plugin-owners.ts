@@ -1,4 +1,5 @@
-import { fileURLToPath } from 'node:url';
+import { realpathSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { types } from 'node:util';
 import { currentWork } from '../kernel/outside/plugin-work.ts';
 import { GatewayError } from '../../plugin/index.ts';
@@ -31,8 +32,19 @@ const BOUNDARY = /\/watched-link(?:-[\w-]+)?\.[jt]s$/;
 /** Registers a plugin module at this URL, ignoring the query. */
 export function ownModule(url: string, name: string, files?: ReadonlySet<string>): PluginModule {
   const module: PluginModule = { name, files };
-  own(url, { module, shared: false });
+  own(realUrl(url), { module, shared: false });
   return module;
+}
+
+/** Node loads a module from its real path: a mounted folder of Kubernetes has links alone. */
+function realUrl(url: string): string {
+  const path = pathOf(url);
+  try {
+    return path === undefined ? url : pathToFileURL(realpathSync(path)).href;
+  } catch {
+    // The import reports a file that is not there.
+    return url;
+  }
 }
 
 /**

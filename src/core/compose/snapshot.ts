@@ -18,8 +18,8 @@ import { measuringPlugins } from './plugin-metrics.ts';
 import { PluginTimes, timingSources } from './server-timing.ts';
 import { Tenancy } from './tenancy.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
-import { ChainBuilder } from './chain-builder.ts';
-import { admitting } from './entry-gate.ts';
+import { ChainBuilder, serverChain } from './chain-builder.ts';
+import { admitting, methodsOf } from './entry-gate.ts';
 import type { Shared, SnapshotPart } from './snapshot-part.ts';
 import { compileChains, type ChainParts } from './snapshot-chains.ts';
 import type { ServerFile } from '../../../schemas/types.generated.ts';
@@ -70,9 +70,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const watch = admitting(
     {
       inFlight: shared.inFlight,
-      methods: server.chains.entry.flatMap((item, index) =>
-        shared.registry.get(pluginOf(item))?.plugin.provides.includes('caller') ? [index] : [],
-      ),
+      methods: methodsOf(serverChain(server, 'entry'), shared.registry, loaded.reporter('server.yaml')),
       tree: tenancy.tree,
       answers: new Map(parts.flatMap(({ answers }) => [...(answers ?? [])])),
       refuseAddress: parts.find((part) => part.refuseAddress)?.refuseAddress,

@@ -61,6 +61,9 @@ const WITH_TEXTS: ReadonlySet<string> = new Set(['generate', 'completions']);
 const hasTexts = (operation: Operation | undefined): operation is Operation =>
   operation !== undefined && WITH_TEXTS.has(operation.task ?? '');
 
+/** Tasks whose replies have texts that no layout describes. */
+const WITH_OTHER_TEXTS: ReadonlySet<string> = new Set(['transcriptions', 'translations']);
+
 /** The hooks of one plugin at work on one request, or on one attempt. */
 class HookRun {
   readonly #ctx: GatewayContext;
@@ -139,6 +142,7 @@ class HookRun {
     if (!reply || reply.status >= 400) return;
     const { operation } = exchange;
     if (reply.form === 'bytes') return this.#unseen('bytes');
+    if (WITH_OTHER_TEXTS.has(operation?.task ?? '')) return this.#unseen('format');
     if (!hasTexts(operation)) return;
     const layout = operation.format.texts?.reply;
     if (!layout) return this.#unseen('format');
@@ -260,17 +264,23 @@ class HookRun {
   /** The error of an upstream with its message as the plugin leaves it. */
   failed(error: GatewayError): GatewayError {
     if (!(error instanceof UpstreamError) || !this.#setup.reads.kinds.has('error')) return error;
-    const transform = this.#setup.hooks.reply?.({ kind: 'error', answer: 0, block: 0, signed: false }, this.#ctx);
-    if (!transform) return error;
     try {
-      const result = transform(error.message, true);
-      const message = typeof result === 'string' ? result : result.text;
-      if (this.#setup.reads.reply !== 'texts' || message === error.message) return error;
+      const message = this.#ofError(error.message);
+      // Clients of Google's API get them, too: they may quote what the message does not.
+      const details = error.upstreamDetails && JSON.stringify(error.upstreamDetails);
+      const isSame = message === error.message && (details === undefined || this.#ofError(details) === details);
+      if (this.#setup.reads.reply !== 'texts' || isSame) return error;
       this.#errorChanges += 1;
       return withMessage(error, message);
     } catch (thrown) {
       return replyError(thrown, this.#setup.tools.instance);
     }
+  }
+
+  #ofError(text: string): string {
+    const transform = this.#setup.hooks.reply?.({ kind: 'error', answer: 0, block: 0, signed: false }, this.#ctx);
+    const result = transform?.(text, true) ?? text;
+    return typeof result === 'string' ? result : result.text;
   }
 
   #unseen(why: Unseen['why'], on: Unseen['on'] = 'reply'): void {

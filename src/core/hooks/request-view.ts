@@ -39,21 +39,27 @@ export class ConversationView implements RequestView {
   }
 
   #view(found: RequestText): RequestTextView {
-    const { role, kind, path } = found;
+    const { role, kind, path, signed } = found;
     return {
       role,
       kind,
       place: path.join('.'),
       text: found.text,
+      signed,
       replace: (text) => {
         if (!this.#mayChange) throw new TypeError('a plugin that reads `observe` cannot change a text');
-        if (found.signed) throw new TypeError('thinking that its provider has signed cannot be changed');
+        if (signed) throw new TypeError('thinking that its provider has signed cannot be changed');
         if (typeof text !== 'string') throw new TypeError('a text is replaced by a string');
         if (text === found.text) this.#edits.delete(found);
-        else this.#edits.set(found, { path, value: found.json ? objectIn(text) : text, source: this.#source });
+        else this.#edits.set(found, { path, value: valueOf(found, text), source: this.#source });
       },
     };
   }
+}
+
+function valueOf({ json, written }: RequestText, text: string): unknown {
+  if (written) return written(text);
+  return json ? objectIn(text) : text;
 }
 
 function objectIn(text: string): unknown {

@@ -1,7 +1,14 @@
-/** Kinds of text of a reply. error: the message of a failed upstream. Media are no texts. */
-export type TextKind = 'text' | 'thinking' | 'refusal' | 'tool_arguments' | 'error';
+/** Kinds of text of a reply. tool_result: of a tool that the vendor runs. error: the message of a failed upstream. Media are no texts. */
+export type TextKind = 'text' | 'thinking' | 'refusal' | 'tool_arguments' | 'tool_result' | 'error';
 
-export const TEXT_KINDS: readonly TextKind[] = ['text', 'thinking', 'refusal', 'tool_arguments', 'error'];
+export const TEXT_KINDS: readonly TextKind[] = [
+  'text',
+  'thinking',
+  'refusal',
+  'tool_arguments',
+  'tool_result',
+  'error',
+];
 
 /** One text of a reply: all pieces that a client joins. Each answer and block has its own for each kind. */
 export interface TextChannel {

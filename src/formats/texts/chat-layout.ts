@@ -9,6 +9,14 @@ const BLOCK: TextNode = { sets: 'block' };
 const CHOICE: TextNode = { sets: 'choice' };
 const text = (leaf: string): TextNode => ({ leaf });
 
+/** Code, calls and results of tools that run on the vendor's side: each comes whole. */
+const SERVED = {
+  code: text('call'),
+  input: { leaf: 'call', json: true },
+  output: text('result'),
+  content: { leaf: 'result', items: { members: members({ text: text('result') }) } },
+} as const;
+
 /** Mistral has texts of thinking as a list of parts. */
 const PART: TextNode = {
   counts: 'block',
@@ -18,7 +26,8 @@ const PART: TextNode = {
     text: text('part'),
     refusal: text('part refusal'),
     thinking: { leaf: 'part thinking', items: { members: members({ text: text('part thinking') }) } },
-    delta: { members: members({ text: text('part'), thinking: text('part thinking') }) },
+    delta: { members: members({ text: text('part'), thinking: text('part thinking'), ...SERVED }) },
+    ...SERVED,
   }),
 };
 
@@ -61,12 +70,15 @@ const KINDS: Readonly<Partial<Record<string, TextKind>>> = {
   refusal: 'refusal',
   arguments: 'tool_arguments',
   function_call: 'tool_arguments',
+  call: 'tool_arguments',
+  result: 'tool_result',
   error: 'error',
 };
+const WHOLE: ReadonlySet<string> = new Set(['call', 'result', 'error']);
 
 function locate({ node: { leaf = '' }, place: { choice: answer, block } }: Found): LocatedText {
   const kind = KINDS[leaf] ?? 'text';
-  return { key: `${leaf}:${answer}:${block}`, kind, answer, block, as: leaf === 'error' ? 'whole' : 'piece' };
+  return { key: `${leaf}:${answer}:${block}`, kind, answer, block, as: WHOLE.has(leaf) ? 'whole' : 'piece' };
 }
 
 export const chatLayout: ReplyLayout = {

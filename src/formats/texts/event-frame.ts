@@ -26,9 +26,9 @@ export class EventReader {
     return (this.pending ??= new PendingEvent(this.text.slice(this.#from, this.#to), this.#now));
   }
 
-  slot({ from, to }: Span, json: boolean): TextSlot {
+  slot({ from, to }: Span, json: boolean, written?: TextSlot['written']): TextSlot {
     const event = this.toWait();
-    const slot = new TextSlot(event, { from: from - this.#from, to: to - this.#from, json }, 0);
+    const slot = new TextSlot(event, { from: from - this.#from, to: to - this.#from, json, written }, 0);
     event.slots.push(slot);
     return slot;
   }

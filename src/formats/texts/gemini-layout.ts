@@ -9,6 +9,7 @@ const PART: TextNode = {
   members: members({
     text: { leaf: 'text' },
     thought: { sets: 'thought' },
+    thoughtSignature: { leaf: 'sealed', sealed: 'base64' },
     functionCall: {
       members: members({
         args: { leaf: 'args', json: true },
@@ -16,6 +17,7 @@ const PART: TextNode = {
       }),
     },
     executableCode: { members: members({ code: { leaf: 'code' } }) },
+    codeExecutionResult: { members: members({ output: { leaf: 'result' } }) },
   }),
 };
 
@@ -24,6 +26,8 @@ class GeminiReader implements LayoutReader {
 
   locate({ node: { leaf }, place: { choice: answer, thought } }: Found): LocatedText {
     if (leaf === 'error') return { key: leaf, kind: leaf, answer: 0, block: 0, as: 'whole' };
+    if (leaf === 'sealed') return { key: leaf, kind: 'thinking', answer, block: this.#calls, as: 'whole' };
+    if (leaf === 'result') return { key: leaf, kind: 'tool_result', answer, block: this.#calls, as: 'whole' };
     if (leaf === 'args' || leaf === 'code') {
       const block = this.#calls++;
       return { key: `call:${block}`, kind: 'tool_arguments', answer, block, as: 'whole' };

@@ -6,12 +6,29 @@ import { members, type Found, type Place, type TextNode } from './walk.ts';
 
 const text = (leaf: string): TextNode => ({ leaf });
 
+/** Results of tools that run on the vendor's side. Of a document, only a text is read. */
+const RESULT = text('result');
+const LIST: TextNode = { leaf: 'result', items: { members: members({ text: RESULT }) } };
+const SOURCE: TextNode = { counts: 'none', members: members({ type: { sets: 'type' }, data: text('data') }) };
+const INNER = members({
+  text: RESULT,
+  stdout: RESULT,
+  stderr: RESULT,
+  lines: { items: RESULT },
+  content: { ...LIST, members: members({ source: SOURCE }) },
+});
+
+/** A signature may carry the thought that it signs. */
+const SEALED: TextNode = { leaf: 'sealed', sealed: 'plain' };
+
 /** The input of a call is an object, empty at the start of a streamed block. */
 const BLOCK = members({
   type: { sets: 'type' },
   text: text('text'),
   thinking: text('thinking'),
+  signature: SEALED,
   input: { leaf: 'input', json: true },
+  content: { leaf: 'result', items: { members: INNER }, members: INNER },
   citations: { follows: '[]' },
 });
 
@@ -19,16 +36,21 @@ const CONTENT: TextNode = { items: { counts: 'block', members: BLOCK } };
 
 const KINDS: Readonly<Partial<Record<string, TextKind>>> = {
   thinking: 'thinking',
+  sealed: 'thinking',
   input: 'tool_arguments',
+  result: 'tool_result',
+  data: 'tool_result',
   error: 'error',
 };
+const WHOLE: ReadonlySet<string> = new Set(['sealed', 'result', 'data', 'error']);
 
 function locate({ node, place, from, to }: Found): LocatedText | undefined {
   const leaf = node.leaf ?? '';
   // The pieces of the input follow.
   if (node.json && to - from === '{}'.length) return undefined;
+  if (leaf === 'data' && place.type !== 'text') return undefined;
   const { block } = place;
-  const as = node.json || leaf === 'error' ? 'whole' : 'piece';
+  const as = node.json || WHOLE.has(leaf) ? 'whole' : 'piece';
   return { key: `${leaf}:${block}`, kind: KINDS[leaf] ?? 'text', answer: 0, block, as };
 }
 
@@ -52,6 +74,7 @@ export const messagesLayout: ReplyLayout = {
         members: members({
           text: text('text'),
           thinking: text('thinking'),
+          signature: SEALED,
           partial_json: text('input'),
           citation: { follows: 'event' },
         }),

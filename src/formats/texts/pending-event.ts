@@ -1,3 +1,4 @@
+import type { SealedText } from '../envelope.ts';
 import { ReplyFault } from '../faults.ts';
 import { jsonBytes, fromBytes, toBytes } from '../json/literal.ts';
 
@@ -8,6 +9,8 @@ export class TextSlot {
   readonly to: number;
   /** Its place holds any JSON, not only a string. */
   readonly json: boolean;
+  /** The value with another text, where that is not the text itself. */
+  readonly written: SealedText['written'] | undefined;
   /** The number of its characters that are undecided. */
   left: number;
   text = '';
@@ -15,13 +18,14 @@ export class TextSlot {
 
   constructor(
     event: PendingEvent,
-    place: { readonly from: number; readonly to: number; readonly json: boolean },
+    place: Pick<TextSlot, 'from' | 'to' | 'json' | 'written'>,
     left: number,
   ) {
     this.event = event;
     this.from = place.from;
     this.to = place.to;
     this.json = place.json;
+    this.written = place.written;
     this.left = left;
   }
 }
@@ -75,8 +79,8 @@ export class PendingEvent {
   }
 }
 
-function textOf({ json, text }: TextSlot): string {
-  if (!json) return jsonBytes(text);
+function textOf({ json, text, written }: TextSlot): string {
+  if (!json) return jsonBytes(written?.(text) ?? text);
   try {
     JSON.parse(text);
   } catch (cause) {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { replacing } from './replacing.ts';
 import { clientContext, replyContext } from '../contexts.testkit.ts';
 import type { GenerationEvent } from '../events.ts';
+import { writeEnvelope, writeSummary } from '../envelope.ts';
 import { formats } from '../index.ts';
 import { parseReplyText } from '../json/rounding.ts';
 import type { TextKind, TextTransform } from './channels.ts';
@@ -275,6 +276,81 @@ describe('the other fields of an event', () => {
   ])('are a fault of the upstream where they cannot be read: %j', (event) =>
     expect(() => run('openai-chat', Buffer.from(event))).toThrow(/JSON/),
   );
+});
+
+describe('results of tools that the vendor runs', () => {
+  const block = (content: object) => ({ type: 'content_block_start', index: 1, content_block: content });
+  const item = (fields: object) => ({ type: 'response.output_item.done', output_index: 1, item: fields });
+  const source = { type: 'text', media_type: 'text/plain', data: 'a@b' };
+  it.each<[Name, object]>([
+    ['anthropic-messages', block({ type: 'mcp_tool_result', content: [{ type: 'text', text: 'a@b' }] })],
+    ['anthropic-messages', block({ type: 'mcp_tool_result', content: 'a@b' })],
+    ['anthropic-messages', block({ type: 'bash_code_execution_tool_result', content: { stdout: 'a@b', stderr: '' } })],
+    ['anthropic-messages', block({ type: 'web_fetch_tool_result', content: { content: { type: 'document', source } } })],
+    ['openai-responses', item({ type: 'mcp_call', output: 'a@b', error: null })],
+    ['openai-responses', item({ type: 'mcp_call', output: null, error: { message: 'a@b' } })],
+    ['openai-responses', item({ type: 'code_interpreter_call', outputs: [{ type: 'logs', logs: 'a@b' }] })],
+    ['openai-responses', item({ type: 'file_search_call', results: [{ text: 'a@b' }] })],
+    ['openai-chat', { choices: [{ delta: { content_blocks: [{ index: 0, delta: { type: 'code_result', output: 'a@b' } }] } }] }],
+    ['openai-chat', { choices: [{ message: { content_blocks: [{ type: 'mcp_tool_result', content: [{ text: 'a@b' }] }] } }] }],
+    ['gemini', { candidates: [{ content: { parts: [{ codeExecutionResult: { output: 'a@b' } }] } }] }],
+  ])('are texts of %s: %j', (name, event) => {
+    const kinds: TextKind[] = [];
+    const open = ({ kind }: { readonly kind: TextKind }): TextTransform => {
+      kinds.push(kind);
+      return masked;
+    };
+    const texts = new ReplyTexts({ layout: formats[name].texts!.reply, form: 'sse', open, signed: false });
+    const sent = `data: ${JSON.stringify(event)}\n\n`;
+    expect(texts.push(Buffer.from(sent))?.toString()).toBe(sent.replace('a@b', MASK));
+    expect(kinds).toContain('tool_result');
+  });
+
+  it('are no data of files', () => {
+    const file = { type: 'base64', media_type: 'application/pdf', data: 'a@b' };
+    const event = block({ type: 'web_fetch_tool_result', content: { content: { type: 'document', source: file } } });
+    const sent = Buffer.from(`data: ${JSON.stringify(event)}\n\n`);
+    const texts = new ReplyTexts({
+      layout: formats['anthropic-messages'].texts!.reply,
+      form: 'sse',
+      open: () => masked,
+      signed: false,
+    });
+    expect(texts.push(sent)).toBe(sent);
+  });
+});
+
+describe('texts in envelopes', () => {
+  const seal = (text: string): string => writeEnvelope({ kind: 'thinking', maker: 'other', signature: 's', text });
+  const base64 = (text: string): string => Buffer.from(seal(text)).toString('base64');
+  const item = (fields: object) => ({ type: 'response.output_item.done', output_index: 0, item: fields });
+  const delta = (signature: string) => ({
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'signature_delta', signature },
+  });
+  const part = (thoughtSignature: string) => ({
+    candidates: [{ content: { parts: [{ functionCall: { name: 'f', args: {} }, thoughtSignature }] } }],
+  });
+
+  it.each<[Name, (text: string) => object]>([
+    ['openai-responses', (text) => item({ type: 'compaction', encrypted_content: writeSummary(text) })],
+    ['openai-responses', (text) => item({ type: 'reasoning', summary: [], encrypted_content: seal(text) })],
+    ['anthropic-messages', (text) => delta(seal(text))],
+    ['gemini', (text) => part(base64(text))],
+  ])('are texts of %s', (name, eventOf) => {
+    const open = () => masked;
+    const texts = new ReplyTexts({ layout: formats[name].texts!.reply, form: 'sse', open, signed: false });
+    const sent = (text: string): string => `data: ${JSON.stringify(eventOf(text))}\n\n`;
+    expect(texts.push(Buffer.from(sent('see a@b')))?.toString()).toBe(sent(`see ${MASK}`));
+  });
+
+  it('are none where another value stands', () => {
+    const sent = Buffer.from(`data: ${JSON.stringify(item({ type: 'reasoning', encrypted_content: 'a@b' }))}\n\n`);
+    const layout = formats['openai-responses'].texts!.reply;
+    const texts = new ReplyTexts({ layout, form: 'sse', open: () => masked, signed: false });
+    expect(texts.push(sent)).toBe(sent);
+  });
 });
 
 describe('thinking that is signed', () => {

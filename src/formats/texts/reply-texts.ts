@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { sealedText, type SealedText } from '../envelope.ts';
 import { ReplyFault } from '../faults.ts';
 import { afterValue } from '../json/members.ts';
 import { CLOSE_ARRAY, COMMA, isSpace, OPEN_ARRAY, OPEN_OBJECT } from '../json/scan.ts';
@@ -195,14 +196,17 @@ export class ReplyTexts {
   #take(found: Found, root: Place, event: EventReader): ChannelText | undefined {
     const located = this.#reader.locate(found, root);
     if (!located) return undefined;
+    const { node, from, to } = found;
+    const isJson = node.json === true;
+    const sealed = node.sealed && openSeal(decoded(event.text, from, to, false), node.sealed);
+    if (node.sealed && !sealed) return undefined;
     const channel = this.#channelOf(located);
     const isPiece = located.as === 'piece';
     if (!channel.open) return isPiece ? channel : undefined;
-    const isJson = found.node.json === true;
-    const text = decoded(event.text, found.from, found.to, isJson);
+    const text = sealed?.text ?? decoded(event.text, from, to, isJson);
     if (text !== '' && isPiece && this.#setup.layout.rests) this.#rest(located);
     if (located.as === 'repeat') this.#takeAgain(channel, text, () => event.slot(found, isJson));
-    else channel.take(text, located.as === 'whole', () => event.slot(found, isJson));
+    else channel.take(text, located.as === 'whole', () => event.slot(found, isJson, sealed?.written));
     this.#noteChange(channel);
     return isPiece ? channel : undefined;
   }
@@ -271,6 +275,9 @@ export class ReplyTexts {
     this.#changed.add(channel.channel.answer);
   }
 }
+
+const openSeal = (value: string, coding: 'plain' | 'base64'): SealedText | undefined =>
+  coding === 'plain' ? sealedText(value) : sealedText(value, coding);
 
 interface EventText {
   readonly text: string;

@@ -1,5 +1,7 @@
+import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import type { FormatName, JsonObject } from '../conversation.ts';
+import { writeEnvelope, writeSummary } from '../envelope.ts';
 import { formats } from '../index.ts';
 
 const requestTexts = (format: FormatName, body: JsonObject) => formats[format].texts!.request(body);
@@ -172,6 +174,40 @@ describe('the texts of a request', () => {
     ]);
   });
 
+  it('of Gemini are found in every form that ProtoJSON and this gateway take', () => {
+    const document = { type: 'document', title: 'Plan', source: { type: 'text', data: 'five' } };
+    const body = {
+      systemInstruction: 'one',
+      contents: {
+        parts: [
+          { text: 'two' },
+          { functionCall: null, function_call: { args: { q: 'three' } } },
+          { functionCall: { args: {} }, function_call: { args: { q: 'four' } } },
+          document,
+          { inlineData: null, inline_data: { data: 'x' } },
+          { toolResponse: { id: 't', response: { r: 'six' } } },
+        ],
+      },
+    };
+    expect(shown('gemini', body)).toEqual([
+      'system text systemInstruction: one',
+      'user text contents.parts.0.text: two',
+      'assistant tool_arguments contents.parts.1.function_call.args: {"q":"three"}',
+      'assistant tool_arguments contents.parts.2.functionCall.args: {}',
+      'assistant tool_arguments contents.parts.2.function_call.args: {"q":"four"}',
+      'user file_name contents.parts.3.title: Plan',
+      'user text contents.parts.3.source.data: five',
+      'tool tool_result contents.parts.5.toolResponse: {"id":"t","response":{"r":"six"}}',
+    ]);
+    expect(media('gemini', body)).toEqual(['user inline_data contents.parts.4']);
+    expect(shown('gemini', { contents: [{ role: 'model', parts: { text: 'one part' } }] })).toEqual([
+      'assistant text contents.0.parts.text: one part',
+    ]);
+    expect(shown('gemini', { content: { parts: [] }, embedContentConfig: { title: 'a' } })).toEqual([
+      'user text embedContentConfig.title: a',
+    ]);
+  });
+
   it('are also what a caller writes as the work of hosted tools', () => {
     const code = {
       type: 'code_interpreter_call',
@@ -221,6 +257,72 @@ describe('the texts of a request', () => {
     ]);
   });
 
+  it('of an assistant are those of all forms of its content', () => {
+    const message = {
+      role: 'assistant',
+      content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'one' }] }],
+      content_parts: [{ type: 'text', text: 'two' }],
+      content_blocks: [
+        { type: 'code', language: 'PYTHON', code: 'three' },
+        { type: 'code_result', outcome: 'OUTCOME_OK', output: 'four' },
+      ],
+    };
+    expect(shown('openai-chat', { messages: [message] })).toEqual([
+      'assistant thinking messages.0.content.0.thinking.0.text: one',
+      'assistant text messages.0.content_blocks.0.code: three',
+      'assistant text messages.0.content_blocks.1.output: four',
+      'assistant text messages.0.content_parts.0.text: two',
+    ]);
+    expect(media('openai-chat', { messages: [message] })).toEqual([]);
+    const item = { type: 'mcp_approval_response', approve: false, reason: 'five' };
+    expect(shown('openai-responses', { input: [item] })).toEqual(['user text input.0.reason: five']);
+  });
+
+  it('are also in `extra_body`, which some upstreams lift', () => {
+    const content = [{ type: 'image_url', image_url: { url: 'data:' } }];
+    const body = { input: 'one', extra_body: { input: 'two', messages: [{ role: 'user', content }] } };
+    for (const format of ['openai-chat', 'openai-responses'] as const)
+      expect(shown(format, body)).toEqual(['user text input: one', 'user text extra_body.input: two']);
+    expect(media('openai-chat', body)).toEqual(['user image_url extra_body.messages.0.content.0']);
+  });
+
+  it('are also in envelopes, which any client can write', () => {
+    const thought = writeEnvelope({ kind: 'thinking', maker: 'other', signature: 's', text: 'two' });
+    const input = [
+      { type: 'compaction', encrypted_content: writeSummary('one') },
+      { type: 'reasoning', summary: [], encrypted_content: thought },
+      { type: 'reasoning', summary: [], encrypted_content: 'of OpenAI' },
+    ];
+    expect(shown('openai-responses', { input })).toEqual([
+      'user text input.0.encrypted_content: one',
+      'assistant thinking input.1.encrypted_content: two',
+    ]);
+    expect(requestTexts('openai-responses', { input: [{ ...input[2], summary: [{ text: 'a' }] }] }).texts).toMatchObject([
+      { text: 'a', signed: true },
+    ]);
+    const [summary, signed] = requestTexts('openai-responses', { input }).texts;
+    expect(summary?.written?.('masked')).toBe(writeSummary('masked'));
+    expect(signed).toMatchObject({ signed: true });
+    const content = [{ type: 'thinking', thinking: '', signature: thought }];
+    expect(shown('anthropic-messages', { messages: [{ role: 'assistant', content }] })).toContain(
+      'assistant thinking messages.0.content.0.signature: two',
+    );
+    const part = { functionCall: { name: 'f' }, thoughtSignature: Buffer.from(thought).toString('base64') };
+    expect(shown('gemini', { contents: [{ role: 'model', parts: [part] }] })).toEqual([
+      'assistant thinking contents.0.parts.0.thoughtSignature: two',
+    ]);
+  });
+
+  it.each([
+    ['a picture with content', { type: 'image_url', image_url: { url: 'data:' }, content: 'hi' }, 'image_url'],
+    ['a picture with a source', { type: 'input_image', source: { type: 'text', data: 'hi' } }, 'input_image'],
+    ['a file with content', { type: 'document', source: { type: 'base64', data: 'x' }, content: 'hi' }, 'document'],
+    ['a piece of a part', { index: 0, delta: { text: 'for' }, text: 'hi' }, 'text'],
+  ])('do not hide %s', (_, part, type) => {
+    const messages = [{ role: 'assistant', content: 'x', content_blocks: [part] }];
+    expect(media('openai-chat', { messages })).toEqual([`assistant ${type} messages.0.content_blocks.0`]);
+  });
+
   it('do not hide pictures and tokens', () => {
     const content = [{ type: 'image_url', image_url: { url: 'data:' }, text: 'hi' }];
     expect(media('openai-chat', { messages: [{ role: 'user', content }] })).toEqual([
@@ -239,7 +341,16 @@ describe('the texts of a request', () => {
   it.each([
     ['completions', { prompt: ['one', 'two'] }, ['user text prompt.0: one', 'user text prompt.1: two']],
     ['embeddings', { input: 'one' }, ['user text input: one']],
-    ['images', { prompt: 'a cat' }, ['user text prompt: a cat']],
+    [
+      'images',
+      { prompt: 'a cat', negative_prompt: 'a dog' },
+      ['user text prompt: a cat', 'user text negative_prompt: a dog'],
+    ],
+    [
+      'chat with documents',
+      { messages: [], documents: [{ title: 'a', text: 'b' }] },
+      ['user file_name documents.0.title: a', 'user text documents.0.text: b'],
+    ],
     ['tokens instead of texts', { prompt: [1, 2, [3]] }, []],
   ])('of %s are its prompts', (_, body, expected) => {
     expect(shown('openai-chat', body)).toEqual(expected);

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
+import { sealedText, type SealedText } from '../envelope.ts';
 import { isObject, listOf, objectOf, stringOf } from '../json/object.ts';
 
 /** Who wrote a text of a request. tool: the result of a call. */
@@ -16,6 +17,8 @@ export interface RequestText {
   readonly json: boolean;
   /** A signature covers it: it cannot be changed. */
   readonly signed: boolean;
+  /** The value that has another text in its place, where that is not the text itself. */
+  readonly written?: SealedText['written'];
 }
 
 /** Content of a request that has no text: it is named and not given. */
@@ -44,6 +47,16 @@ class Collector implements RequestTexts {
     else if (isObject(value)) this.texts.push({ role, kind, path, text: JSON.stringify(value), json: true, signed });
   }
 
+  /** A signature covers the texts from this one on. */
+  sign(from: number): void {
+    for (let at = from; at < this.texts.length; at += 1) this.texts[at] = { ...this.texts[at]!, signed: true };
+  }
+
+  /** A text in an envelope: any client can write one. */
+  sealed([role, kind, signed = false]: By, path: Path, sealed: SealedText | undefined): void {
+    if (sealed) this.texts.push({ role, kind, path, json: false, signed, ...sealed });
+  }
+
   /** A text, a part, or a list of texts and parts. */
   content(role: TextRole, path: Path, value: unknown, kind: RequestTextKind = 'text'): void {
     if (typeof value === 'string') return this.add([role, kind], path, value);
@@ -62,8 +75,7 @@ class Collector implements RequestTexts {
   #part({ role, path, kind }: { role: TextRole; path: Path; kind: RequestTextKind }, part: JsonObject): void {
     const type = stringOf(part.type) ?? 'text';
     const inner = (key: string): Path => [...path, key];
-    if (type === 'thinking')
-      return this.add([role, 'thinking', Boolean(part.signature)], inner('thinking'), part.thinking);
+    if (type === 'thinking') return this.#thinking(role, path, part);
     if (type === 'tool_use' || type === 'server_tool_use' || type === 'mcp_tool_use')
       return this.add(['assistant', 'tool_arguments'], inner('input'), part.input);
     if (type.endsWith('tool_result')) return this.content('tool', inner('content'), part.content, 'tool_result');
@@ -72,20 +84,36 @@ class Collector implements RequestTexts {
       this.add([role, key === 'context' ? kind : 'file_name'], inner(key), stringOf(part[key]));
     const file = objectOf(part.file);
     if (file) this.add([role, 'file_name'], [...path, 'file', 'filename'], stringOf(file.filename));
-    // A caller may write more keys than the type of a part has: each is read, so that none hides another.
     const source = objectOf(part.source);
-    const hasTexts = source?.type === 'text' || source?.type === 'content';
+    let isRead = WITHOUT_MEDIA.test(type);
     if (source?.type === 'text') this.add([role, kind], [...path, 'source', 'data'], stringOf(source.data));
     if (source?.type === 'content') this.content(role, [...path, 'source', 'content'], source.content, kind);
-    if (typeof part.text === 'string') this.add([role, kind], inner('text'), part.text);
-    if (part.content) this.content(role, inner('content'), part.content, kind);
-    // A picture with a text of its own stays a picture.
-    const isMedia = MEDIA_KEYS.some((key) => part[key] !== undefined) || (source !== undefined && !hasTexts);
-    const isEmpty = typeof part.text !== 'string' && !part.content && !hasTexts;
-    const isCaption = typeof part.text === 'string' && !type.endsWith('text') && !hasTexts;
-    if (isMedia || isCaption || (isEmpty && !WITHOUT_MEDIA.test(type))) this.media.push({ role, type, path });
-    // Results of code that the vendor has run.
-    for (const key of ['stdout', 'stderr']) this.add([role, kind], inner(key), stringOf(part[key]));
+    if (typeof part.text === 'string') {
+      this.add([role, kind], inner('text'), part.text);
+      isRead ||= type.endsWith('text');
+    }
+    if (part.content) {
+      this.content(role, inner('content'), part.content, kind);
+      isRead = true;
+    }
+    // Code that the vendor has run, and its results.
+    for (const key of RUN) {
+      if (typeof part[key] !== 'string') continue;
+      this.add([role, kind], inner(key), part[key]);
+      isRead = true;
+    }
+    const isTextSource = source?.type === 'text' || source?.type === 'content';
+    // A picture with a text of its own stays a picture. A piece of a streamed part is joined with others later.
+    const isMedia = MEDIA.test(type) || (source && !isTextSource) || (part.type === undefined && isObject(part.delta));
+    if (isMedia || !(isRead || isTextSource)) this.media.push({ role, type, path });
+  }
+
+  /** Mistral has a list of texts. */
+  #thinking(role: TextRole, path: Path, { thinking, signature }: JsonObject): void {
+    const at = [...path, 'thinking'];
+    this.sealed([role, 'thinking', true], [...path, 'signature'], sealedText(signature));
+    if (listOf(thinking)) this.content(role, at, thinking, 'thinking');
+    else this.add([role, 'thinking', Boolean(signature)], at, thinking);
   }
 
   /** Members of the call of a hosted tool, such as a search, with its results: texts, and objects as their JSON. */
@@ -105,12 +133,21 @@ class Collector implements RequestTexts {
 }
 
 const WITHOUT_MEDIA = /^redacted_thinking$|^cache_point$|_error$|_execution_result$/;
-/** Keys of parts with media, in chat and Responses. */
-const MEDIA_KEYS = ['image_url', 'video_url', 'audio_url', 'input_audio', 'file', 'file_id', 'file_url', 'file_data'];
+const MEDIA = /^(?:input_)?(?:image|audio|video|file)(?:_url)?$/;
+const RUN = ['stdout', 'stderr', 'code', 'output'];
 
 const RESULTS: ReadonlySet<string> = new Set(['output', 'outputs', 'results', 'result', 'error']);
 /** Names and ids; `arguments` and `input` are read for every call. */
-const NO_TEXTS: ReadonlySet<string> = new Set('type id call_id status name arguments input result'.split(' '));
+const NO_TEXTS: ReadonlySet<string> = new Set([
+  'type',
+  'id',
+  'call_id',
+  'status',
+  'name',
+  'arguments',
+  'input',
+  'result',
+]);
 
 const ROLES: Readonly<Partial<Record<string, TextRole>>> = {
   system: 'system',
@@ -123,7 +160,9 @@ const ROLES: Readonly<Partial<Record<string, TextRole>>> = {
 
 const roleOf = (role: unknown): TextRole => (typeof role === 'string' && ROLES[role]) || 'user';
 
+/** Of a list, or of one object in its place, which ProtoJSON takes. */
 function* objectsIn(value: unknown, path: Path): Iterable<readonly [JsonObject, Path]> {
+  if (isObject(value)) yield [value, path];
   for (const [index, item] of (listOf(value) ?? []).entries())
     if (isObject(item)) yield [item, [...path, String(index)]];
 }
@@ -142,7 +181,8 @@ function ofMessages(to: Collector, body: JsonObject): void {
       ofCall(to, [...at, 'function'], call.function);
       ofCall(to, [...at, 'custom'], call.custom);
     }
-    to.content(role, [...path, 'content_blocks'], message.content_blocks);
+    // Extensions of this gateway, which take the place of `content`.
+    for (const key of ['content_blocks', 'content_parts']) to.content(role, [...path, key], message[key]);
   }
   to.content('user', ['prediction', 'content'], objectOf(body.prediction)?.content);
 }
@@ -160,67 +200,84 @@ function ofResponses(to: Collector, body: JsonObject): void {
     const type = stringOf(item.type) ?? 'message';
     ofCall(to, path, item);
     if (type === 'reasoning') {
+      const from = to.texts.length;
       for (const key of ['summary', 'content']) to.content('assistant', [...path, key], item[key], 'thinking');
-    } else if (type.endsWith('_output')) to.content('tool', [...path, 'output'], item.output, 'tool_result');
+      if (item.encrypted_content) to.sign(from);
+      to.sealed(['assistant', 'thinking', true], [...path, 'encrypted_content'], sealedText(item.encrypted_content));
+    } else if (type === 'compaction')
+      // The model reads it as the words of the user.
+      to.sealed(['user', 'text'], [...path, 'encrypted_content'], sealedText(item.encrypted_content));
+    else if (type.endsWith('_output')) to.content('tool', [...path, 'output'], item.output, 'tool_result');
     else if (type.endsWith('_call')) {
       to.hostedCall(path, item);
       if (type.startsWith('image_')) to.media.push({ role: 'assistant', type, path });
-    } else to.content(roleOf(item.role), [...path, 'content'], item.content);
+    } else {
+      to.content(roleOf(item.role), [...path, 'content'], item.content);
+      // Of the answer to a question for approval.
+      to.add(['user', 'text'], [...path, 'reason'], stringOf(item.reason));
+    }
   }
   const variables = objectOf(objectOf(body.prompt)?.variables) ?? {};
   for (const [name, value] of Object.entries(variables))
     to.content('user', ['prompt', 'variables', name], typeof value === 'string' ? value : [value]);
 }
 
-/** Google takes each name in two spellings, and null for none. */
-function member(object: JsonObject, ...names: readonly string[]): readonly [unknown, string] {
-  const name = names.find((one) => object[one] !== undefined && object[one] !== null) ?? '';
-  return [object[name], name];
+/** Objects under any of the names: Google takes each name in two spellings. */
+function* membersOf(object: JsonObject, ...names: readonly string[]): Iterable<readonly [JsonObject, string]> {
+  for (const name of names) {
+    const value = object[name];
+    if (isObject(value)) yield [value, name];
+  }
 }
 
 function ofContent(to: Collector, path: Path, value: unknown, role?: TextRole): void {
-  // ProtoJSON lets a text stand for a content, and one part for a list of one.
-  to.add([role ?? 'user', 'text'], path, stringOf(value));
+  // A system instruction may be a text alone.
+  if (role) to.add([role, 'text'], path, stringOf(value));
   const content = objectOf(value);
   if (!content) return;
-  const parts = isObject(content.parts)
-    ? [[content.parts, [...path, 'parts']] as const]
-    : objectsIn(content.parts, [...path, 'parts']);
-  for (const [part, at] of parts) {
+  for (const [part, at] of objectsIn(content.parts, [...path, 'parts'])) {
     const by = role ?? roleOf(content.role);
-    const [call, callName] = member(part, 'functionCall', 'function_call');
-    const [result, resultName] = member(part, 'functionResponse', 'function_response');
-    const [code, codeName] = member(part, 'executableCode', 'executable_code');
-    const [output, outputName] = member(part, 'codeExecutionResult', 'code_execution_result');
-    if (isObject(call)) to.add(['assistant', 'tool_arguments'], [...at, callName, 'args'], call.args);
-    if (isObject(code)) to.add(['assistant', 'tool_arguments'], [...at, codeName, 'code'], code.code);
-    if (isObject(output)) to.add(['tool', 'tool_result'], [...at, outputName, 'output'], output.output);
-    if (isObject(result)) {
-      to.add(['tool', 'tool_result'], [...at, resultName, 'response'], result.response);
-      for (const [inner, place] of objectsIn(result.parts, [...at, resultName, 'parts']))
+    for (const [call, name] of membersOf(part, 'functionCall', 'function_call'))
+      to.add(['assistant', 'tool_arguments'], [...at, name, 'args'], call.args);
+    for (const [code, name] of membersOf(part, 'executableCode', 'executable_code'))
+      to.add(['assistant', 'tool_arguments'], [...at, name, 'code'], code.code);
+    for (const [output, name] of membersOf(part, 'codeExecutionResult', 'code_execution_result'))
+      to.add(['tool', 'tool_result'], [...at, name, 'output'], output.output);
+    // Of tools that run on Google's side.
+    for (const [call, name] of membersOf(part, 'toolCall', 'tool_call'))
+      to.add(['assistant', 'tool_arguments'], [...at, name], call);
+    for (const [result, name] of membersOf(part, 'toolResponse', 'tool_response'))
+      to.add(['tool', 'tool_result'], [...at, name], result);
+    for (const [result, name] of membersOf(part, 'functionResponse', 'function_response')) {
+      to.add(['tool', 'tool_result'], [...at, name, 'response'], result.response);
+      for (const [inner, place] of objectsIn(result.parts, [...at, name, 'parts']))
         ofFile(to, place, { part: inner, role: 'tool' });
     }
+    for (const key of ['thoughtSignature', 'thought_signature'])
+      to.sealed(['assistant', 'thinking', true], [...at, key], sealedText(part[key], 'base64'));
     if (typeof part.text === 'string')
       to.add([by, part.thought === true ? 'thinking' : 'text'], [...at, 'text'], part.text);
+    // Of another API, which clients mix in.
+    else if (typeof part.type === 'string') to.content(by, at, part);
     ofFile(to, at, { part, role: by });
   }
 }
 
 function ofFile(to: Collector, at: Path, { part, role }: { readonly part: JsonObject; readonly role: TextRole }): void {
-  const [data, name] = member(part, 'inlineData', 'inline_data', 'fileData', 'file_data');
-  if (!isObject(data)) return;
-  const [shown, key] = member(data, 'displayName', 'display_name');
-  to.add([role, 'file_name'], [...at, name, key], stringOf(shown));
-  to.media.push({ role, type: name, path: at });
+  for (const [data, name] of membersOf(part, 'inlineData', 'inline_data', 'fileData', 'file_data')) {
+    for (const key of ['displayName', 'display_name'])
+      to.add([role, 'file_name'], [...at, name, key], stringOf(data[key]));
+    to.media.push({ role, type: name, path: at });
+  }
 }
 
 function ofGemini(to: Collector, body: JsonObject, path: Path = []): void {
   for (const name of ['systemInstruction', 'system_instruction']) ofContent(to, [...path, name], body[name], 'system');
-  // One content may stand for a list of one.
-  if (isObject(body.contents)) ofContent(to, [...path, 'contents'], body.contents);
   for (const [content, at] of objectsIn(body.contents, [...path, 'contents'])) ofContent(to, at, content);
   ofContent(to, [...path, 'content'], body.content);
   to.add(['user', 'text'], [...path, 'title'], stringOf(body.title));
+  for (const [config, name] of membersOf(body, 'embedContentConfig', 'embed_content_config'))
+    to.add(['user', 'text'], [...path, name, 'title'], stringOf(config.title));
   for (const [request, at] of objectsIn(body.requests, [...path, 'requests'])) {
     ofContent(to, [...at, 'content'], request.content);
     to.add(['user', 'text'], [...at, 'title'], stringOf(request.title));
@@ -235,12 +292,13 @@ function ofGemini(to: Collector, body: JsonObject, path: Path = []): void {
     [...path, 'parameters', 'negativePrompt'],
     stringOf(objectOf(body.parameters)?.negativePrompt),
   );
-  const [nested, name] = member(body, 'generateContentRequest', 'generate_content_request');
-  if (isObject(nested) && path.length === 0) ofGemini(to, nested, [name]);
+  if (path.length > 0) return;
+  for (const [nested, name] of membersOf(body, 'generateContentRequest', 'generate_content_request'))
+    ofGemini(to, nested, [name]);
 }
 
-/** Tasks without a conversation, which all have OpenAI's names: `prompt`, `input`. */
-const FIELDS = ['prompt', 'suffix', 'input', 'instructions'];
+/** Tasks without a conversation, which all have OpenAI's names: `prompt`, `input`. vLLM puts `documents` into the prompt of chat. */
+const FIELDS = 'prompt suffix input instructions title negative_prompt negativePrompt documents'.split(' ');
 
 /**
  * The texts of a request of a client's API, and what of it has none. Reads the body as it is: what is not as the API
@@ -256,10 +314,25 @@ const reading =
     return to;
   };
 
+/** Of an API of OpenAI: some upstreams read `extra_body` as if its fields stood in the body (fields/field-tables.ts). */
+const readingLifted = (read: (to: Collector, body: JsonObject) => void): ReadRequestTexts => {
+  const own = reading(read);
+  return (body) => {
+    const extra = objectOf(body.extra_body);
+    if (!extra) return own(body);
+    const lift = <T extends { readonly path: Path }>(one: T): T => ({ ...one, path: ['extra_body', ...one.path] });
+    const [outer, inner] = [own(body), own(extra)];
+    return {
+      texts: [...outer.texts, ...inner.texts.map(lift)],
+      media: [...outer.media, ...inner.media.map(lift)],
+    };
+  };
+};
+
 export const messagesTexts = reading(ofMessages);
-export const responsesTexts = reading(ofResponses);
+export const responsesTexts = readingLifted(ofResponses);
 export const geminiTexts = reading((to, body) => ofGemini(to, body));
-export const chatTexts = reading((to, body) => {
+export const chatTexts = readingLifted((to, body) => {
   ofMessages(to, body);
   to.fields('user', [], body, FIELDS);
 });

@@ -17,6 +17,13 @@ const PART = members({
 
 const PARTS: TextNode = { items: { counts: 'part', members: PART } };
 
+/** Results of tools that run on the vendor's side. */
+const RESULT = text('result');
+const RESULTS: TextNode = {
+  leaf: 'result',
+  items: { members: members({ text: RESULT, logs: RESULT, stdout: RESULT, stderr: RESULT }) },
+};
+
 const ITEM = members({
   type: TYPE,
   content: PARTS,
@@ -24,6 +31,11 @@ const ITEM = members({
   arguments: text('call'),
   input: text('call'),
   code: text('call'),
+  output: RESULTS,
+  outputs: RESULTS,
+  results: RESULTS,
+  error: { ...RESULT, members: members({ message: RESULT }) },
+  encrypted_content: { leaf: 'sealed', sealed: 'plain' },
 });
 
 const OUTPUT: TextNode = { items: { counts: 'block', members: ITEM } };
@@ -55,6 +67,9 @@ const PREFIX = 'response.';
 function locate({ node: { leaf }, place }: Found, { type }: Place): LocatedText | undefined {
   if (leaf === 'error') return { key: 'error', kind: 'error', answer: 0, block: 0, as: 'whole' };
   const { block } = place;
+  if (leaf === 'sealed')
+    return { key: leaf, kind: place.type === 'compaction' ? 'text' : 'thinking', answer: 0, block, as: 'whole' };
+  if (leaf === 'result') return { key: leaf, kind: 'tool_result', answer: 0, block, as: 'whole' };
   if (leaf === 'call') return at(['tool_arguments', 'call'], 0, { block, as: 'repeat' });
   if (leaf === 'part') return at(PARTS_BY_TYPE.get(place.type), place.part, { block, as: 'repeat' });
   const dot = type.lastIndexOf('.');

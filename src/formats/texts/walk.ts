@@ -30,6 +30,8 @@ export interface TextNode {
   readonly leaf?: string;
   /** An object is a text too: its JSON. */
   readonly json?: true;
+  /** The text is one in an envelope (envelope.ts), in this coding; any other value is none. */
+  readonly sealed?: 'plain' | 'base64';
   /** Repeats or describes a text. JSON that takes its place where the text was changed; `event`: the whole event goes. */
   readonly follows?: string;
 }

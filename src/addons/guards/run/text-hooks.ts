@@ -59,9 +59,13 @@ function checkRequest(view: RequestView, { guard, search, verdict }: Check): voi
     });
 }
 
-/** The texts of a request that the guard reads. */
-export function textsFor(view: RequestView, { roles, requestKinds, last }: CompiledGuard): readonly RequestTextView[] {
-  const texts = view.texts({ ...(roles && { roles: [...roles] }), kinds: requestKinds });
+/** The texts of a request that the guard reads: of those that it may change, none that a provider has signed. */
+export function textsFor(
+  view: RequestView,
+  { action, roles, requestKinds, last }: CompiledGuard,
+): readonly RequestTextView[] {
+  const all = view.texts({ ...(roles && { roles: [...roles] }), kinds: requestKinds });
+  const texts = action === 'mask' ? all.filter(({ signed }) => !signed) : all;
   return last ? texts.slice(-1) : texts;
 }
 

@@ -163,6 +163,8 @@ async function decide(
   try {
     const question = { guard: guard.name, on, action: guard.action, request: aboutRequest(ctx), texts };
     answer = await webhook.ask(question, cancellation);
+    if (guard.action === 'mask' && answer.verdict === 'mask' && answer.texts.size === 0)
+      throw new Error('the verdict is `mask`, and the answer has no texts');
   } catch (thrown) {
     if (cancellation?.reason) {
       verdict.skipped();
