@@ -241,7 +241,16 @@ describe('the service that knows the callers', () => {
 
   it('refuses a chain in which a plugin between two methods would keep no limit', async () => {
     const options = { url: 'https://auth.example.com/', secret: SECRET };
-    const entry = ['telemetry', 'errors', 'auth', 'limit', { plugin: 'auth-call', options }, 'models', 'body', 'config'];
+    const entry = [
+      'telemetry',
+      'errors',
+      'auth',
+      'limit',
+      { plugin: 'auth-call', options },
+      'models',
+      'body',
+      'config',
+    ];
     const refused = await startTestGateway({ server: { chains: { entry } } }).then(
       async (gateway) => {
         await gateway.close();

@@ -8,9 +8,11 @@ async function through(error: UpstreamError): Promise<unknown> {
   const plugin = { level: 'request', reads: { reply: 'texts', kinds: ['error'] } } as const;
   const hooks = { reply: () => (text: string) => text.replaceAll('alice', '[R]') };
   const tools = { instance: 'mask', clock: createFakeClock(), maxBytes: 1024, onFault: () => {} };
-  return hooked(plugin, hooks, tools)(createContext(createExchange()), () => Promise.reject(error)).catch(
-    (thrown: unknown) => thrown,
-  );
+  return hooked(
+    plugin,
+    hooks,
+    tools,
+  )(createContext(createExchange()), () => Promise.reject(error)).catch((thrown: unknown) => thrown);
 }
 
 describe('the error of an upstream', () => {

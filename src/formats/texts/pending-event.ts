@@ -16,11 +16,7 @@ export class TextSlot {
   text = '';
   changed = false;
 
-  constructor(
-    event: PendingEvent,
-    place: Pick<TextSlot, 'from' | 'to' | 'json' | 'written'>,
-    left: number,
-  ) {
+  constructor(event: PendingEvent, place: Pick<TextSlot, 'from' | 'to' | 'json' | 'written'>, left: number) {
     this.event = event;
     this.from = place.from;
     this.to = place.to;

@@ -286,13 +286,22 @@ describe('results of tools that the vendor runs', () => {
     ['anthropic-messages', block({ type: 'mcp_tool_result', content: [{ type: 'text', text: 'a@b' }] })],
     ['anthropic-messages', block({ type: 'mcp_tool_result', content: 'a@b' })],
     ['anthropic-messages', block({ type: 'bash_code_execution_tool_result', content: { stdout: 'a@b', stderr: '' } })],
-    ['anthropic-messages', block({ type: 'web_fetch_tool_result', content: { content: { type: 'document', source } } })],
+    [
+      'anthropic-messages',
+      block({ type: 'web_fetch_tool_result', content: { content: { type: 'document', source } } }),
+    ],
     ['openai-responses', item({ type: 'mcp_call', output: 'a@b', error: null })],
     ['openai-responses', item({ type: 'mcp_call', output: null, error: { message: 'a@b' } })],
     ['openai-responses', item({ type: 'code_interpreter_call', outputs: [{ type: 'logs', logs: 'a@b' }] })],
     ['openai-responses', item({ type: 'file_search_call', results: [{ text: 'a@b' }] })],
-    ['openai-chat', { choices: [{ delta: { content_blocks: [{ index: 0, delta: { type: 'code_result', output: 'a@b' } }] } }] }],
-    ['openai-chat', { choices: [{ message: { content_blocks: [{ type: 'mcp_tool_result', content: [{ text: 'a@b' }] }] } }] }],
+    [
+      'openai-chat',
+      { choices: [{ delta: { content_blocks: [{ index: 0, delta: { type: 'code_result', output: 'a@b' } }] } }] },
+    ],
+    [
+      'openai-chat',
+      { choices: [{ message: { content_blocks: [{ type: 'mcp_tool_result', content: [{ text: 'a@b' }] }] } }] },
+    ],
     ['gemini', { candidates: [{ content: { parts: [{ codeExecutionResult: { output: 'a@b' } }] } }] }],
   ])('are texts of %s: %j', (name, event) => {
     const kinds: TextKind[] = [];

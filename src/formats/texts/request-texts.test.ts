@@ -297,9 +297,9 @@ describe('the texts of a request', () => {
       'user text input.0.encrypted_content: one',
       'assistant thinking input.1.encrypted_content: two',
     ]);
-    expect(requestTexts('openai-responses', { input: [{ ...input[2], summary: [{ text: 'a' }] }] }).texts).toMatchObject([
-      { text: 'a', signed: true },
-    ]);
+    expect(
+      requestTexts('openai-responses', { input: [{ ...input[2], summary: [{ text: 'a' }] }] }).texts,
+    ).toMatchObject([{ text: 'a', signed: true }]);
     const [summary, signed] = requestTexts('openai-responses', { input }).texts;
     expect(summary?.written?.('masked')).toBe(writeSummary('masked'));
     expect(signed).toMatchObject({ signed: true });

@@ -11,7 +11,7 @@ import { usageEvent } from '../../../formats/openai-chat/reply-fields.ts';
 import { observe } from '../../../formats/streams/signals.ts';
 import { PlainPassThrough } from '../../../formats/streams/plain-pass-through.ts';
 import type { PassThroughCodec } from '../codec.ts';
-import { EventPassThrough, type EventRules } from '../../../formats/openai-chat/event-pass-through.ts';
+import { EventPassThrough, type EventRules } from './event-pass-through.ts';
 import { streamsByField, renameModel, withoutFields, decodeTaskUsage } from './task-fields.ts';
 import { addUsages } from '../../../formats/usage-sum.ts';
 import { IMAGE_EXTENSIONS } from '../../../formats/openai-chat/extensions.ts';

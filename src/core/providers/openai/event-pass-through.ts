@@ -1,17 +1,17 @@
-import { withCount } from '../broken-generation.ts';
-import type { JsonObject } from '../conversation.ts';
-import { createSignals, type GenerationEvent, type Signals, type UpstreamFailure } from '../events.ts';
-import type { PassThrough } from '../format.ts';
-import type { JsonSpan } from '../json/members.ts';
-import { isObject, parseJson } from '../json/object.ts';
-import { OPEN_OBJECT, OPEN_ARRAY } from '../json/scan.ts';
-import { failureOfEvent, CUT_SHORT, GARBLED, streamInterrupted } from './errors.ts';
-import { usageEvent } from './reply-fields.ts';
-import { observe } from '../streams/signals.ts';
-import { EventTooLarge } from '../sse/held-bytes.ts';
-import { eventEnds, hasId, readSse, SseCutter } from '../sse/event-stream.ts';
-import { StreamStart } from '../sse/stream-start.ts';
-import { PlainPassThrough } from '../streams/plain-pass-through.ts';
+import { withCount } from '../../../formats/broken-generation.ts';
+import type { JsonObject } from '../../../formats/conversation.ts';
+import { createSignals, type GenerationEvent, type Signals, type UpstreamFailure } from '../../../formats/events.ts';
+import type { PassThrough } from '../../../formats/format.ts';
+import type { JsonSpan } from '../../../formats/json/members.ts';
+import { isObject, parseJson } from '../../../formats/json/object.ts';
+import { OPEN_OBJECT, OPEN_ARRAY } from '../../../formats/json/scan.ts';
+import { failureOfEvent, CUT_SHORT, GARBLED, streamInterrupted } from '../../../formats/openai-chat/errors.ts';
+import { usageEvent } from '../../../formats/openai-chat/reply-fields.ts';
+import { observe } from '../../../formats/streams/signals.ts';
+import { EventTooLarge } from '../../../formats/sse/held-bytes.ts';
+import { eventEnds, hasId, readSse, SseCutter } from '../../../formats/sse/event-stream.ts';
+import { StreamStart } from '../../../formats/sse/stream-start.ts';
+import { PlainPassThrough } from '../../../formats/streams/plain-pass-through.ts';
 
 /** The differences between the event streams of the tasks. One object per reply: it may count. */
 export interface EventRules {
