@@ -138,16 +138,7 @@ const RUN = ['stdout', 'stderr', 'code', 'output'];
 
 const RESULTS: ReadonlySet<string> = new Set(['output', 'outputs', 'results', 'result', 'error']);
 /** Names and ids; `arguments` and `input` are read for every call. */
-const NO_TEXTS: ReadonlySet<string> = new Set([
-  'type',
-  'id',
-  'call_id',
-  'status',
-  'name',
-  'arguments',
-  'input',
-  'result',
-]);
+const NO_TEXTS: ReadonlySet<string> = new Set('type id call_id status name arguments input result'.split(' '));
 
 const ROLES: Readonly<Partial<Record<string, TextRole>>> = {
   system: 'system',
@@ -224,10 +215,7 @@ function ofResponses(to: Collector, body: JsonObject): void {
 
 /** Objects under any of the names: Google takes each name in two spellings. */
 function* membersOf(object: JsonObject, ...names: readonly string[]): Iterable<readonly [JsonObject, string]> {
-  for (const name of names) {
-    const value = object[name];
-    if (isObject(value)) yield [value, name];
-  }
+  for (const name of names) if (isObject(object[name])) yield [object[name], name];
 }
 
 function ofContent(to: Collector, path: Path, value: unknown, role?: TextRole): void {
@@ -287,11 +275,8 @@ function ofGemini(to: Collector, body: JsonObject, path: Path = []): void {
     for (const type of ['image', 'video', 'mask', 'referenceImages'])
       if (instance[type] !== undefined) to.media.push({ role: 'user', type, path: [...at, type] });
   }
-  to.add(
-    ['user', 'text'],
-    [...path, 'parameters', 'negativePrompt'],
-    stringOf(objectOf(body.parameters)?.negativePrompt),
-  );
+  for (const [parameters, name] of membersOf(body, 'parameters'))
+    to.add(['user', 'text'], [...path, name, 'negativePrompt'], stringOf(parameters.negativePrompt));
   if (path.length > 0) return;
   for (const [nested, name] of membersOf(body, 'generateContentRequest', 'generate_content_request'))
     ofGemini(to, nested, [name]);
@@ -300,10 +285,7 @@ function ofGemini(to: Collector, body: JsonObject, path: Path = []): void {
 /** Tasks without a conversation, which all have OpenAI's names: `prompt`, `input`. vLLM puts `documents` into the prompt of chat. */
 const FIELDS = 'prompt suffix input instructions title negative_prompt negativePrompt documents'.split(' ');
 
-/**
- * The texts of a request of a client's API, and what of it has none. Reads the body as it is: what is not as the API
- * says is left out, because the schema of the operation refuses it.
- */
+/** The texts of a request of a client's API, and what of it has none. What is not as the API says is left out: the schema refuses it. */
 export type ReadRequestTexts = (body: JsonObject) => RequestTexts;
 
 const reading =
@@ -322,10 +304,7 @@ const readingLifted = (read: (to: Collector, body: JsonObject) => void): ReadReq
     if (!extra) return own(body);
     const lift = <T extends { readonly path: Path }>(one: T): T => ({ ...one, path: ['extra_body', ...one.path] });
     const [outer, inner] = [own(body), own(extra)];
-    return {
-      texts: [...outer.texts, ...inner.texts.map(lift)],
-      media: [...outer.media, ...inner.media.map(lift)],
-    };
+    return { texts: [...outer.texts, ...inner.texts.map(lift)], media: [...outer.media, ...inner.media.map(lift)] };
   };
 };
 
