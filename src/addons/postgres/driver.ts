@@ -8,7 +8,7 @@ import { nameOfAddress, readAddress } from './settings/address.ts';
 import type { PostgresOptions } from './store/state-store.ts';
 
 /** `state.store` with the keys of this add-on. */
-interface PostgresEntry extends StoreEntry {
+export interface PostgresEntry extends StoreEntry {
   readonly url?: Secret;
   readonly ca?: string;
   readonly schema?: string;

@@ -1,11 +1,10 @@
-import type { StateStoreSettings } from '../../../schemas/types.generated.ts';
 import { LEASE_MS } from '../../core/ports/counters.ts';
 import { StateFailure } from '../../core/ports/failures.ts';
 import type { ExamineTools } from '../../core/process/add-on-parts.ts';
 import { error, ok, warning, type Finding } from '../../core/process/finding.ts';
 import type { TableStep } from '../../core/ports/table-steps.ts';
 import { ConnectionPool } from './connect/connections.ts';
-import { optionsOf, POSTGRES } from './driver.ts';
+import { optionsOf, POSTGRES, type PostgresEntry } from './driver.ts';
 import { EXTRA_CONNECTIONS, type PostgresOptions } from './store/state-store.ts';
 import { missingSteps } from './tables/migrations.ts';
 
@@ -24,7 +23,7 @@ interface Server {
 
 /** Findings on the server of the state store. Never rejects. */
 export async function examineStore(
-  entry: StateStoreSettings,
+  entry: PostgresEntry,
   { clock, timeoutMs }: ExamineTools,
 ): Promise<readonly Finding[]> {
   let pool: ConnectionPool | undefined;

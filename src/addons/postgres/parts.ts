@@ -2,7 +2,8 @@ import type { AddOnParts } from '../../core/process/add-on-parts.ts';
 import type { RestartOnly } from '../../core/process/restart-only.ts';
 import { valueAt } from '../../core/settings/schema/pointer.ts';
 import { Secret } from '../../plugin/index.ts';
-import { POSTGRES } from './driver.ts';
+import { isObject } from '../../core/kernel/index.ts';
+import { POSTGRES, type PostgresEntry } from './driver.ts';
 
 /** Keys of `state.store`: the store is opened at the start. */
 const AT_START = ['url', 'ca', 'schema', 'connections', 'listen'].map((key): RestartOnly => ({
@@ -19,8 +20,10 @@ function textOf(value: unknown): string | undefined {
 export const parts: AddOnParts = {
   storeDrivers: [POSTGRES],
   restartOnly: AT_START,
-  async examine({ state }, tools) {
-    if (state?.store.type !== POSTGRES.type) return [];
-    return (await import('./examine.ts')).examineStore(state.store, tools);
+  async examine(server, tools) {
+    // A build without the add-on of the store has no type for it. The schema has checked what is there.
+    const store = valueAt(server, ['state', 'store']);
+    if (!isObject(store) || store['type'] !== POSTGRES.type) return [];
+    return (await import('./examine.ts')).examineStore(store as unknown as PostgresEntry, tools);
   },
 };
