@@ -65,7 +65,18 @@ beforeAll(async () => {
         },
       ],
     },
-    catalog: { providers: entriesFor(upstream.url) },
+    catalog: {
+      providers: [
+        ...entriesFor(upstream.url),
+        {
+          slug: 'audio',
+          provider: 'openai',
+          api_key: '${env:NONE:-upstream-secret-key}',
+          base_url: upstream.url,
+          allow_insecure: true,
+        },
+      ],
+    },
     prompts: {
       letter: {
         versions: {
@@ -472,7 +483,7 @@ describe('what a guard reads', () => {
 
   it('is no transcription: it is denied', async () => {
     const form = new FormData();
-    form.set('model', '@openai/m');
+    form.set('model', '@audio/whisper-1');
     form.set('file', new Blob(['RIFF']), 'a.wav');
     const response = await fetch(`${gateway.url}/v1/audio/transcriptions`, {
       method: 'POST',
