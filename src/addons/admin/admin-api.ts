@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Actor } from '../../core/ports/entities.ts';
 import { StateFailure } from '../../core/ports/failures.ts';
-import type { AdminAnswer } from './answer.ts';
+import type { AdminAnswer } from './api/answer.ts';
 import { Bootstrap } from './api/bootstrap.ts';
 import type { CallAnswer, Call } from './api/call.ts';
 import { parseCallBody, readCallBody } from './api/call-body.ts';

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { pipeline } from 'node:stream/promises';
 import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
-import type { AdminAnswer } from './answer.ts';
+import type { AdminAnswer } from './api/answer.ts';
 import { AdminApi, answerOf } from './admin-api.ts';
 import { API } from './api/openapi.ts';
 import { ApiProblem } from './api/problems.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Console } from '../../core/process/console-port.ts';
-import type { AdminAnswer } from './answer.ts';
+import type { AdminAnswer } from './api/answer.ts';
 
 const HEADERS = {
   'content-security-policy': [

@@ -3,7 +3,7 @@ import type { Clock } from '../../../plugin/index.ts';
 import { MAX_ANSWER_LENGTH, type Idempotency } from '../../../core/ports/idempotency.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import { IV_BYTES, openBytes, sealBytes, TAG_BYTES } from '../../../core/kernel/aes-gcm.ts';
-import type { AdminAnswer } from '../answer.ts';
+import type { AdminAnswer } from './answer.ts';
 import type { AdminIdentity } from './identity.ts';
 import { ApiProblem } from './problems.ts';
 
