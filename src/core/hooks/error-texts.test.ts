@@ -8,11 +8,14 @@ async function through(error: UpstreamError): Promise<unknown> {
   const plugin = { level: 'request', reads: { reply: 'texts', kinds: ['error'] } } as const;
   const hooks = { reply: () => (text: string) => text.replaceAll('alice', '[R]') };
   const tools = { instance: 'mask', clock: createFakeClock(), maxBytes: 1024, onFault: () => {} };
-  return hooked(
-    plugin,
-    hooks,
-    tools,
-  )(createContext(createExchange()), () => Promise.reject(error)).catch((thrown: unknown) => thrown);
+  const failing = async (): Promise<void> => {
+    throw error;
+  };
+  try {
+    return await hooked(plugin, hooks, tools)(createContext(createExchange()), failing);
+  } catch (thrown) {
+    return thrown;
+  }
 }
 
 describe('the error of an upstream', () => {

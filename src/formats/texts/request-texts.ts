@@ -76,36 +76,36 @@ class Collector implements RequestTexts {
     const type = stringOf(part.type) ?? 'text';
     const inner = (key: string): Path => [...path, key];
     if (type === 'thinking') return this.#thinking(role, path, part);
-    if (type === 'tool_use' || type === 'server_tool_use' || type === 'mcp_tool_use')
-      return this.add(['assistant', 'tool_arguments'], inner('input'), part.input);
+    if (TOOL_USES.has(type)) return this.add(['assistant', 'tool_arguments'], inner('input'), part.input);
     if (type.endsWith('tool_result')) return this.content('tool', inner('content'), part.content, 'tool_result');
     if (type === 'refusal') return this.add([role, 'refusal'], inner('refusal'), part.refusal);
-    for (const key of ['title', 'context', 'filename'])
-      this.add([role, key === 'context' ? kind : 'file_name'], inner(key), stringOf(part[key]));
-    const file = objectOf(part.file);
-    if (file) this.add([role, 'file_name'], [...path, 'file', 'filename'], stringOf(file.filename));
     const source = objectOf(part.source);
-    let isRead = WITHOUT_MEDIA.test(type);
-    if (source?.type === 'text') this.add([role, kind], [...path, 'source', 'data'], stringOf(source.data));
-    if (source?.type === 'content') this.content(role, [...path, 'source', 'content'], source.content, kind);
-    if (typeof part.text === 'string') {
-      this.add([role, kind], inner('text'), part.text);
-      isRead ||= type.endsWith('text');
-    }
-    if (part.content) {
-      this.content(role, inner('content'), part.content, kind);
-      isRead = true;
-    }
-    // Code that the vendor has run, and its results.
-    for (const key of RUN) {
-      if (typeof part[key] !== 'string') continue;
-      this.add([role, kind], inner(key), part[key]);
-      isRead = true;
-    }
     const isTextSource = source?.type === 'text' || source?.type === 'content';
+    const isRead = this.#ownTexts({ role, path, kind }, part, type) || isTextSource;
     // A picture with a text of its own stays a picture. A piece of a streamed part is joined with others later.
     const isMedia = MEDIA.test(type) || (source && !isTextSource) || (part.type === undefined && isObject(part.delta));
-    if (isMedia || !(isRead || isTextSource)) this.media.push({ role, type, path });
+    if (isMedia || !isRead) this.media.push({ role, type, path });
+  }
+
+  /** Texts of a part under any of their names. True: the part is no media, unless its type says so. */
+  #ownTexts(
+    { role, path, kind }: { role: TextRole; path: Path; kind: RequestTextKind },
+    part: JsonObject,
+    type: string,
+  ) {
+    for (const key of ['title', 'context', 'filename'])
+      this.add([role, key === 'context' ? kind : 'file_name'], [...path, key], stringOf(part[key]));
+    this.add([role, 'file_name'], [...path, 'file', 'filename'], stringOf(objectOf(part.file)?.filename));
+    const source = objectOf(part.source);
+    if (source?.type === 'text') this.add([role, kind], [...path, 'source', 'data'], stringOf(source.data));
+    if (source?.type === 'content') this.content(role, [...path, 'source', 'content'], source.content, kind);
+    if (typeof part.text === 'string') this.add([role, kind], [...path, 'text'], part.text);
+    if (part.content) this.content(role, [...path, 'content'], part.content, kind);
+    // Code that the vendor has run, and its results.
+    const run = RUN.filter((key) => typeof part[key] === 'string');
+    for (const key of run) this.add([role, kind], [...path, key], part[key]);
+    const isText = typeof part.text === 'string' && type.endsWith('text');
+    return isText || Boolean(part.content) || run.length > 0 || WITHOUT_MEDIA.test(type);
   }
 
   /** Mistral has a list of texts. */
@@ -132,6 +132,7 @@ class Collector implements RequestTexts {
   }
 }
 
+const TOOL_USES: ReadonlySet<string> = new Set(['tool_use', 'server_tool_use', 'mcp_tool_use']);
 const WITHOUT_MEDIA = /^redacted_thinking$|^cache_point$|_error$|_execution_result$/;
 const MEDIA = /^(?:input_)?(?:image|audio|video|file)(?:_url)?$/;
 const RUN = ['stdout', 'stderr', 'code', 'output'];
