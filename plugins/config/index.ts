@@ -8,12 +8,12 @@ import {
   type GatewayContext,
   namesOf,
   type AliasDirectory,
-  pathsOf,
   type UsedAlias,
   type FieldNames,
   type Operation,
 } from '../../src/core/kernel/index.ts';
 import { GatewayError } from '../../src/plugin/index.ts';
+import { pathsOf } from './config-paths.ts';
 import { withModelName } from './model-name.ts';
 
 const CONFIG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;

@@ -1,7 +1,6 @@
 import {
   isObject,
   mergeEdits,
-  mergeLevels,
   spellingsOf,
   type FieldTable,
   type KeyPath,
@@ -12,6 +11,7 @@ import {
 } from '../../src/core/kernel/index.ts';
 import type { Edit } from '../../src/plugin/index.ts';
 import { ChangeSet, isSame, type FieldChange } from './change-set.ts';
+import { mergeLevels } from './merge-levels.ts';
 import { applyPlaced, placeChanges, type PlacedChanges } from './nested-changes.ts';
 
 export interface Changes {

@@ -1,6 +1,7 @@
 import pRetry from 'p-retry';
-import { definePlugin, isFinalForModel, isSilence, leavesTime, type Attempt } from '../../src/core/kernel/index.ts';
+import { definePlugin, isFinalForModel, leavesTime, type Attempt } from '../../src/core/kernel/index.ts';
 import { UpstreamError } from '../../src/plugin/index.ts';
+import { isSilence } from './silence.ts';
 
 /** Sends the same bytes again after a transient failure, as often as the target's `retry` allows. */
 export default definePlugin({

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorCode } from '../../plugin/error-codes.ts';
 import { GatewayError, UpstreamError } from '../../plugin/errors.ts';
 import { FAILURE_KINDS, failureKinds } from '../../plugin/failures.ts';
-import { isFinalForModel, isSilence } from './failures.ts';
+import { isFinalForModel } from './failures.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
@@ -48,16 +48,9 @@ describe('the kinds of failure', () => {
     expect(inStream('stream_interrupted')).toEqual(['stream_error']);
   });
 
-  it('distinguish full timeouts and refusals by the model itself', () => {
+  it('distinguish refusals by the model itself', () => {
     const codes = Object.keys(ERRORS) as ErrorCode[];
     const of = (rule: (error: unknown) => boolean) => codes.filter((code) => rule(new UpstreamError(code, 'x')));
-    expect(of(isSilence)).toEqual([
-      'pool_exhausted',
-      'timeout_connect',
-      'timeout_first_byte',
-      'timeout_first_content',
-      'timeout_idle',
-    ]);
     expect(of(isFinalForModel)).toEqual(['context_length_exceeded', 'content_filter']);
   });
 });

@@ -1,5 +1,4 @@
 import type { Signals } from '../../formats/events.ts';
-import type { ErrorCode } from '../../plugin/error-codes.ts';
 import { UpstreamError, type GatewayError } from '../../plugin/errors.ts';
 import { failureKinds, type FailureKind } from '../../plugin/failures.ts';
 
@@ -16,19 +15,6 @@ export function fallsThroughTo({ kinds, statusCodes, stop }: FallThroughRules, e
   const own = failureKinds(error);
   if (own.length === 0 || own.some((kind) => stop.has(kind))) return false;
   return statusCodes.has(error.status) || own.some((kind) => kinds.has(kind));
-}
-
-const SILENCES: ReadonlySet<ErrorCode> = new Set([
-  'pool_exhausted',
-  'timeout_connect',
-  'timeout_first_byte',
-  'timeout_first_content',
-  'timeout_idle',
-]);
-
-/** A full timeout passed without result: the same target would cost as much time again. */
-export function isSilence(error: unknown): boolean {
-  return error instanceof UpstreamError && SILENCES.has(error.code);
 }
 
 /** The same request to the same model would fail again, so it is never sent there again. */

@@ -10,7 +10,7 @@ export { applyEdit } from '../../formats/json/edits.ts';
 export type { ChoiceReason } from '../../plugin/exchange.ts';
 export * from './attempt.ts';
 export * from './body-pieces.ts';
-export { mergeEdits, mergeLevels } from './body/edits.ts';
+export { mergeEdits } from './body/edits.ts';
 export * from './body/field-names.ts';
 export * from './body/foreign-params.ts';
 export * from './body/request-body.ts';

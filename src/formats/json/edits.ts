@@ -58,7 +58,7 @@ function applyToList(
   return isObject(item) ? list.with(index, applyAt(item, rest, value)) : list;
 }
 
-export const isEmptyObject = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
+const isEmptyObject = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
 /** Undefined where the path leads nowhere. */
 export function valueAt(json: unknown, path: readonly string[]): unknown {

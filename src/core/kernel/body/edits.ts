@@ -1,6 +1,5 @@
 import { isObject } from '../../../formats/json/object.ts';
 import { COMMA, OPEN_OBJECT, CLOSE_OBJECT, isSpace, afterSpaceIn } from '../../../formats/json/scan.ts';
-import { isEmptyObject } from '../../../formats/json/edits.ts';
 import type { Edit } from '../../../plugin/request.ts';
 import type { FieldSpan, TopLevel } from './json-scan.ts';
 
@@ -16,27 +15,6 @@ export function mergeEdits(
     return [{ path, value: value === null ? undefined : value, source }];
   });
 }
-
-/**
- * The edits that merge several levels into a body in order, each level over the result of those before it. Edits that a
- * later one overrides are omitted.
- * @param editsOf the edits of one level, with the paths that they have in the body
- */
-export function mergeLevels<T extends Readonly<Record<string, unknown>>>(
-  levels: readonly T[],
-  editsOf: (params: T) => readonly Edit[],
-): Edit[] {
-  const edits = levels.flatMap((params) => editsOf(params));
-  return edits.filter((edit, index) => !isVoid(edit, edits.slice(index + 1)));
-}
-
-/** Whether a later edit replaces the whole value. An empty object replaces nothing. */
-const isVoid = ({ path }: Edit, later: readonly Edit[]): boolean =>
-  later.some((one) => replacesWhole(one) && one.path.every((key, index) => path[index] === key));
-
-/** A nested deletion replaces no earlier edit, which may have created the object. */
-const replacesWhole = ({ path, value }: Edit): boolean =>
-  value === undefined ? path.length === 1 : !isEmptyObject(value);
 
 /** New JSON texts of top-level keys; undefined deletes the key. */
 export type Texts = ReadonlyMap<string, string | undefined>;
