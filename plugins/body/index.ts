@@ -11,14 +11,12 @@ import {
   type InboundFormReading,
   type FieldNames,
   type Operation,
-  announcedBytes,
-  bodyPieces,
-  boundaryOf,
   readForm,
   type GatewayContext,
   type RequestLimits,
 } from '../../src/core/kernel/index.ts';
 import { GatewayError, type Clock } from '../../src/plugin/index.ts';
+import { announcedBytes, bodyPieces, boundaryOf } from './pieces.ts';
 import { readBody } from './read.ts';
 
 /** Worked out at the first request of an operation. */

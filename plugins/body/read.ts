@@ -1,15 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import {
   addPiece,
-  brokenBody,
   LoopBatch,
-  requestDecoder,
   type CancelListener,
   type Exchange,
   type GatewayContext,
   type RequestLimits,
 } from '../../src/core/kernel/index.ts';
 import { GatewayError, type ReplyEnd } from '../../src/plugin/index.ts';
+import { brokenBody, requestDecoder } from './pieces.ts';
 
 /** A body that waits for the end of the turn, in bytes: others would drive a larger one out of the caches. */
 const MAX_BATCHED = 16 * 1024;

@@ -1,4 +1,5 @@
-import { bodyPieces, type GatewayContext, type StoredFile } from '../../core/kernel/index.ts';
+import { bodyPieces } from '../../../plugins/body/pieces.ts';
+import type { GatewayContext, StoredFile } from '../../core/kernel/index.ts';
 import { GatewayError } from '../../plugin/index.ts';
 import type { ContinuedUpload, FileUpload } from './file-store.ts';
 import type { ArrivingUpload } from './arrivals.ts';

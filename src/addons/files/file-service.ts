@@ -1,11 +1,11 @@
-import {
-  announcedBytes,
-  type Exchange,
-  type FileQuery,
-  type FileService,
-  type GatewayContext,
-  type StoredFile,
-  type UploadsInPieces,
+import { announcedBytes } from '../../../plugins/body/pieces.ts';
+import type {
+  Exchange,
+  FileQuery,
+  FileService,
+  GatewayContext,
+  StoredFile,
+  UploadsInPieces,
 } from '../../core/kernel/index.ts';
 import { GatewayError, type Source } from '../../plugin/index.ts';
 import type { FileEntry, FileSource } from './file-store.ts';

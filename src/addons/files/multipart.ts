@@ -1,4 +1,5 @@
-import { boundaryOf, type GatewayContext } from '../../core/kernel/index.ts';
+import { boundaryOf } from '../../../plugins/body/pieces.ts';
+import type { GatewayContext } from '../../core/kernel/index.ts';
 import { FormScanner, type FormToken } from '../../core/kernel/forms/form-scanner.ts';
 import { GatewayError } from '../../plugin/index.ts';
 

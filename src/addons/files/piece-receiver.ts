@@ -1,5 +1,5 @@
+import { announcedBytes } from '../../../plugins/body/pieces.ts';
 import {
-  announcedBytes,
   PIECE_UNIT,
   type AnnouncedFile,
   type FilePiece,

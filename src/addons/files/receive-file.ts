@@ -1,5 +1,5 @@
+import { announcedBytes } from '../../../plugins/body/pieces.ts';
 import {
-  announcedBytes,
   FILE_PURPOSES,
   type FileLimits,
   type FilePurpose,

@@ -8,6 +8,7 @@ import type { Diagnostic } from '../../core/settings/source/diagnostic.ts';
 import type { ReadPlaces } from '../../core/settings/source/files.ts';
 import type { FamilySnapshot } from '../../core/record/metrics/aggregate.ts';
 import type { RecordPage, RecordQuery } from '../../core/record/record-query.ts';
+import type { Claims } from '../../core/ports/claims.ts';
 import type { Counters } from '../../core/ports/counters.ts';
 import type { StoredChanges } from '../../core/settings/source/stored-objects.ts';
 import type { Entities } from '../../core/ports/entities.ts';
@@ -83,7 +84,11 @@ export type ResponseAnswer = Awaited<ReturnType<ResponseCalls[ResponseCall]>>;
 /** The calls of the state store that a worker may make. */
 export type SharedCalls = Pick<Counters, 'take' | 'report' | 'giveBack' | 'read' | 'notify'> &
   Pick<Ledger, 'append'> &
-  Pick<Entities, 'seen'>;
+  Pick<Entities, 'seen'> & {
+    readonly takeClaim: Claims['take'];
+    readonly findClaim: Claims['find'];
+    readonly endClaim: Claims['end'];
+  };
 export type SharedCall = keyof SharedCalls;
 
 export interface StateQuestion {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../plugin/index.ts';
+import type { Claims } from '../../core/ports/claims.ts';
 import type { Boot } from '../../core/ports/counters.ts';
 import { StateFailure } from '../../core/ports/failures.ts';
 import { storeUnavailable } from '../../core/ports/store-handle.ts';
@@ -30,6 +31,10 @@ export class SharedState implements SharedCalls {
   readonly notify: SharedCalls['notify'] = (...args) => this.#ask('notify', args);
   readonly append: SharedCalls['append'] = (...args) => this.#ask('append', args);
   readonly seen: SharedCalls['seen'] = (...args) => this.#ask('seen', args);
+  readonly takeClaim: SharedCalls['takeClaim'] = (...args) => this.#ask('takeClaim', args);
+  readonly findClaim: SharedCalls['findClaim'] = (...args) => this.#ask('findClaim', args);
+  readonly endClaim: SharedCalls['endClaim'] = (...args) => this.#ask('endClaim', args);
+  readonly claims: Claims = { take: this.takeClaim, find: this.findClaim, end: this.endClaim };
 
   receive({ id, answer }: StateReply): void {
     this.#questions.settle(id, { answer });
@@ -52,14 +57,17 @@ export class SharedState implements SharedCalls {
 }
 
 /** The only calls that a worker may make: a process that serves requests does not write settings. */
-const PORTS: Readonly<Record<SharedCall, 'counters' | 'ledger' | 'entities'>> = {
-  take: 'counters',
-  report: 'counters',
-  giveBack: 'counters',
-  read: 'counters',
-  notify: 'counters',
-  append: 'ledger',
-  seen: 'entities',
+const PORTS: Readonly<Record<SharedCall, readonly [port: keyof CounterPorts, call: string]>> = {
+  take: ['counters', 'take'],
+  report: ['counters', 'report'],
+  giveBack: ['counters', 'giveBack'],
+  read: ['counters', 'read'],
+  notify: ['counters', 'notify'],
+  append: ['ledger', 'append'],
+  seen: ['entities', 'seen'],
+  takeClaim: ['claims', 'take'],
+  findClaim: ['claims', 'find'],
+  endClaim: ['claims', 'end'],
 };
 
 /** The primary's side. */
@@ -92,12 +100,13 @@ const bootIn = ({ call, args }: StateQuestion): Boot['id'] | undefined =>
 
 async function answerOf({ call, args }: StateQuestion, ports: CounterPorts | undefined): Promise<StateAnswer> {
   try {
+    const [name, method] = PORTS[call];
     // The worker has the same types: SharedCalls.
-    const port = ports?.[PORTS[call]] as unknown as
-      | Record<SharedCall, (...values: readonly unknown[]) => Promise<unknown>>
+    const port = ports?.[name] as unknown as
+      | Record<string, (...values: readonly unknown[]) => Promise<unknown>>
       | undefined;
     if (!port) throw storeUnavailable();
-    return { value: await port[call](...args) };
+    return { value: await port[method]!(...args) };
   } catch (error) {
     const code = error instanceof StateFailure ? error.code : undefined;
     return { failed: { code, message: messageOf(error) } };

@@ -68,7 +68,8 @@ const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {
-      const shared = { responses, budgets, alerts, ledger: state, stored, writeKeyUses: state.seen, tell };
+      const { claims, seen: writeKeyUses } = state;
+      const shared = { responses, budgets, alerts, ledger: state, stored, writeKeyUses, claims, tell };
       const own = withStoredObjects(
         sentFiles(() => files),
         () => stored.now,

@@ -1,9 +1,14 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../plugin/index.ts';
 import { isObject } from '../kernel/index.ts';
 import type { PluginCacheOptions, PluginCache, PluginCounters } from '../../plugin/services.ts';
+import type { StateText, StateTexts } from './plugin-state.ts';
 
 const MAX_ENTRIES = 10_000;
 const MAX_CACHES = 16;
+/** Values of `host.state` in memory. */
+const MAX_TEXTS = 1_000;
+const UNBOUND = { maxBytes: Infinity, ttl: Infinity };
 /** Bytes of an entry besides its key and value. */
 const ENTRY_BYTES = 100;
 
@@ -28,15 +33,17 @@ export function leaveStores(all: StoresByPlugin, plugin: string): void {
   if (named && (named.users -= 1) === 0) all.delete(plugin);
 }
 
-/** The caches and counters of the plugins of one name. */
+/** The caches, counters and values in memory of the plugins of one name. */
 export class PluginStores {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #caches = new Map<string, StoredCache>();
   readonly counters: PluginCounters;
+  readonly texts: StateTexts;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
-    this.counters = new StoredCounters(clock);
+    this.counters = countersIn(this.#cacheOf({ ...UNBOUND, maxEntries: MAX_ENTRIES }), clock);
+    this.texts = textsIn(this.#cacheOf({ ...UNBOUND, maxEntries: MAX_TEXTS }));
   }
 
   /** Those of a plugin whose host has entered. One that has left gets its own. */
@@ -57,64 +64,61 @@ export class PluginStores {
     // The plugin says of which type the values are that it keeps.
     return cache as PluginCache<unknown> as PluginCache<V>;
   }
+
+  #cacheOf<V>(bounds: Bounds): PluginCache<V> {
+    // One kind of values is written into it.
+    return new StoredCache(this.#clock).apply(bounds) as PluginCache<unknown> as PluginCache<V>;
+  }
 }
 
 interface Entry {
   readonly value: unknown;
-  readonly bytes: number;
   readonly expiresAt: number;
 }
 
 type Bounds = Required<Pick<PluginCacheOptions, 'maxBytes' | 'ttl' | 'maxEntries'>>;
 
+/** The expiry is not that of lru-cache, which treats a start at 0 as none. Its `max` would take the memory of all entries at once. */
 class StoredCache implements PluginCache<unknown> {
   readonly #clock: Pick<Clock, 'now'>;
-  /** The least recently used first. */
-  readonly #entries = new Map<string, Entry>();
-  #bounds: Bounds = { maxBytes: 0, ttl: 0, maxEntries: 0 };
-  #bytes = 0;
+  #entries = new LRUCache<string, Entry>({ maxSize: 1 });
+  #bounds: Bounds = { maxBytes: 1, ttl: 1, maxEntries: 1 };
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
   }
 
-  apply(bounds: Bounds): void {
+  apply(bounds: Bounds): this {
+    const kept = this.#entries.dump();
     this.#bounds = bounds;
+    this.#entries = new LRUCache({ maxSize: Math.min(Math.ceil(bounds.maxBytes), Number.MAX_SAFE_INTEGER) });
+    this.#entries.load(kept);
     this.#shrink();
+    return this;
   }
 
   get(key: string): unknown {
     const entry = this.#entries.get(key);
-    if (!entry) return undefined;
+    if (entry && entry.expiresAt > this.#clock.now()) return entry.value;
     this.#entries.delete(key);
-    if (entry.expiresAt <= this.#clock.now()) {
-      this.#bytes -= entry.bytes;
-      return undefined;
-    }
-    this.#entries.set(key, entry);
-    return entry.value;
+    return undefined;
   }
 
   set(key: string, value: unknown, ttl = this.#bounds.ttl): boolean {
-    this.delete(key);
-    const bytes = 2 * key.length + bytesOf(value) + ENTRY_BYTES;
-    if (bytes > this.#bounds.maxBytes || !(ttl > 0)) return false;
-    this.#entries.set(key, { value, bytes, expiresAt: this.#clock.now() + ttl });
-    this.#bytes += bytes;
+    this.#entries.delete(key);
+    if (!(ttl > 0)) return false;
+    const size = 2 * key.length + bytesOf(value) + ENTRY_BYTES;
+    this.#entries.set(key, { value, expiresAt: this.#clock.now() + ttl }, { size });
     this.#shrink();
-    return true;
+    return this.#entries.has(key);
   }
 
   delete(key: string): void {
-    this.#bytes -= this.#entries.get(key)?.bytes ?? 0;
     this.#entries.delete(key);
   }
 
   #shrink(): void {
-    for (const key of this.#entries.keys()) {
-      if (this.#bytes <= this.#bounds.maxBytes && this.#entries.size <= this.#bounds.maxEntries) return;
-      this.delete(key);
-    }
+    while (this.#entries.size > this.#bounds.maxEntries) this.#entries.pop();
   }
 }
 
@@ -130,39 +134,24 @@ const bytesOf = (value: unknown): number =>
     : memberBytes(value);
 
 interface Count {
-  value: number;
+  readonly value: number;
   readonly endsAt: number;
 }
 
-class StoredCounters implements PluginCounters {
-  readonly #clock: Pick<Clock, 'now'>;
-  /** The least recently used first. */
-  readonly #counts = new Map<string, Count>();
-
-  constructor(clock: Pick<Clock, 'now'>) {
-    this.#clock = clock;
-  }
-
-  add(name: string, amount = 1, windowMs = Infinity): number {
+const countersIn = (counts: PluginCache<Count>, clock: Pick<Clock, 'now'>): PluginCounters => ({
+  add(name, amount = 1, windowMs = Infinity) {
     if (!Number.isFinite(amount)) throw new TypeError(`a counter cannot count ${amount}`);
-    const count = this.#current(name) ?? { value: 0, endsAt: this.#clock.now() + windowMs };
-    count.value += amount;
-    this.#counts.delete(name);
-    this.#counts.set(name, count);
-    if (this.#counts.size > MAX_ENTRIES) this.#counts.delete(this.#counts.keys().next().value!);
-    return count.value;
-  }
+    const { value, endsAt } = counts.get(name) ?? { value: 0, endsAt: clock.now() + windowMs };
+    counts.set(name, { value: value + amount, endsAt }, endsAt - clock.now());
+    return value + amount;
+  },
+  get: (name) => counts.get(name)?.value ?? 0,
+  reset: (name) => counts.delete(name),
+});
 
-  get(name: string): number {
-    return this.#current(name)?.value ?? 0;
-  }
-
-  reset(name: string): void {
-    this.#counts.delete(name);
-  }
-
-  #current(name: string): Count | undefined {
-    const count = this.#counts.get(name);
-    return count && count.endsAt > this.#clock.now() ? count : undefined;
-  }
-}
+/** Values of `host.state` where the settings have no state store: the least recently used leaves first. */
+const textsIn = (texts: PluginCache<StateText>): StateTexts => ({
+  take: async ({ name, text = '', ms }) => texts.set(name, { text }, ms),
+  find: async (name) => texts.get(name),
+  end: async (name) => texts.delete(name),
+});

@@ -9,7 +9,7 @@ export type { HealthTrial, TargetHealth } from '../../plugin/capabilities.ts';
 export { applyEdit } from '../../formats/json/edits.ts';
 export type { ChoiceReason } from '../../plugin/exchange.ts';
 export * from './attempt.ts';
-export * from './body-pieces.ts';
+export { CODINGS, codingOf, DecodeFault, decoderOf, type ContentDecoder } from './body/content-decoder.ts';
 export { mergeEdits } from './body/edits.ts';
 export * from './body/field-names.ts';
 export * from './body/foreign-params.ts';

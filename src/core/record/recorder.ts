@@ -68,7 +68,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       // A request pays the prices with which it began, though they may be replaced while it runs.
       const inForce = prices?.(exchange.startedAt);
       const span = openSpan?.(exchange, request.receivedAt);
-      if (span) exchange.trace = { traceId: span.traceId };
+      if (span) exchange.trace = { traceId: span.traceId, addSpan: span.addSpan };
       records?.begin(request);
       let open = true;
       return {

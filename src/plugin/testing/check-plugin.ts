@@ -1,7 +1,6 @@
 import type { Plugin } from '../define.ts';
 import { checkDefinition } from './check-definition.ts';
 import { checkRuns, type CheckSetup } from './check-runs.ts';
-
 import { sentence, type PluginFinding } from './finding.ts';
 
 /**

@@ -2,15 +2,10 @@ import type { Clock } from '../clock.ts';
 
 /** A clock that stands still until the test calls `advance`. */
 export interface FakeClock extends Clock {
-  /**
-   * Moves time forward: runs due timers in order and lets pending promises continue. `advance(0)` only lets promises
-   * continue.
-   */
+  /** Moves time forward: runs due timers in order and lets pending promises continue. With 0, it does the latter only. */
   advance(ms: number): Promise<void>;
   /** Milliseconds until each pending timer and sleep, ascending. */
   readonly pending: readonly number[];
-  /** Number of timers and sleeps started so far. */
-  readonly started: number;
 }
 
 interface Timer {
@@ -21,11 +16,9 @@ interface Timer {
 /** @param wall milliseconds since 1970 at the clock's zero */
 export function createFakeClock(wall = Date.UTC(2026, 0, 1)): FakeClock {
   let now = 0;
-  let started = 0;
   const timers = new Set<Timer>();
   const after = (ms: number, task: () => void): (() => void) => {
     const timer = { at: now + ms, task };
-    started += 1;
     timers.add(timer);
     return () => timers.delete(timer);
   };
@@ -59,9 +52,6 @@ export function createFakeClock(wall = Date.UTC(2026, 0, 1)): FakeClock {
     },
     get pending() {
       return [...timers].map(({ at }) => at - now).toSorted((a, b) => a - b);
-    },
-    get started() {
-      return started;
     },
   };
 }

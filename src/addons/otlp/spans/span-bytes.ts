@@ -1,4 +1,12 @@
-import { isSpanContextValid, SpanKind, SpanStatusCode, trace, TraceFlags, type Context } from '@opentelemetry/api';
+import {
+  isSpanContextValid,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type AttributeValue,
+  type Context,
+} from '@opentelemetry/api';
 import type { IdGenerator } from '@opentelemetry/sdk-trace';
 import { attribute, attributeBytes, plainAttribute } from './attribute-bytes.ts';
 import { ATTEMPT_FIELDS } from '../../../core/record/fields/attempt-fields.ts';
@@ -13,6 +21,7 @@ import {
   SERVER_FIELDS,
   TRY_FIELDS,
 } from '../../../core/record/fields/span-fields.ts';
+import type { PluginSpan } from '../../../core/kernel/outside/plugin-work.ts';
 import type { RequestRecord } from '../../../core/record/record.ts';
 import { SPAN } from '../../../core/record/semconv.ts';
 import { delimited, fixed32, fixedTime, utf8, varint, type Bytes } from './protobuf.ts';
@@ -55,6 +64,7 @@ const NO_OTHER_DROPS = '\x60\0\x70\0';
 const STATUS = '\x7a\x02\x18';
 const FLAGS = '\x85\x01';
 
+const INTERNAL = KIND + varint(SpanKind.INTERNAL + 1);
 const SERVER = KIND + varint(SpanKind.SERVER + 1);
 const CLIENT = KIND + varint(SpanKind.CLIENT + 1);
 const UNSET = STATUS + varint(SpanStatusCode.UNSET);
@@ -92,21 +102,26 @@ export function createSpanBytes(options: SpanBytesOptions): OpenSpan {
     const traceId = parent?.traceId ?? ids.generateTraceId();
     const name = serverSpanName(exchange);
     const isSampled = options.isSampled(context, traceId);
+    const { startedAt } = exchange;
+    const writer = (): TraceWriter => {
+      const state = parent?.traceState?.serialize();
+      return {
+        add,
+        newId: () => bytesOfHex(ids.generateSpanId()),
+        beforeId: TRACE_ID + bytesOfHex(traceId) + SPAN_ID,
+        state: state ? delimited(TRACE_STATE, utf8(state)) : '',
+        receivedAt,
+        isBoth: semconv === 'both',
+      };
+    };
     return {
       traceId,
       spanId,
       isSampled,
+      addSpan: isSampled ? (own) => writeOwn(writer(), bytesOfHex(spanId), own, startedAt) : undefined,
       close(record) {
         if (!isSampled) return;
-        const state = parent?.traceState?.serialize();
-        const maker: TraceWriter = {
-          add,
-          newId: () => bytesOfHex(ids.generateSpanId()),
-          beforeId: TRACE_ID + bytesOfHex(traceId) + SPAN_ID,
-          state: state ? delimited(TRACE_STATE, utf8(state)) : '',
-          receivedAt,
-          isBoth: semconv === 'both',
-        };
+        const maker = writer();
         const id = bytesOfHex(spanId);
         for (const attempt of record.attempts)
           if (isInference(record, attempt)) writeAttempt(maker, PARENT_ID + id, record, attempt);
@@ -200,9 +215,36 @@ function metadataBytes(record: RequestRecord): Bytes {
   if (!record.metadata) return NO_DROPS;
   const all = Object.entries(record.metadata);
   const room = all.length > FEW ? MAX_ATTRIBUTES - Object.keys(serverAttributes(record)).length : FEW;
+  return firstBytes(
+    all.map(([key, value]) => [SPAN.metadata + key, value]),
+    room,
+  );
+}
+
+/** The attributes for which there is room, and the number of the others. */
+function firstBytes(all: readonly (readonly [key: string, value: AttributeValue])[], room: number): Bytes {
   const kept = all.slice(0, room);
-  const bytes = kept.map(([key, value]) => attribute(SPAN.metadata + key, value)).join('');
+  const bytes = kept.map(([key, value]) => attribute(key, value)).join('');
   return bytes + DROPPED_ATTRIBUTES + varint(all.length - kept.length);
+}
+
+/** Types of attributes that a plugin may give. */
+const PLAIN: ReadonlySet<string> = new Set(['string', 'number', 'boolean']);
+
+/** Writes the span of a plugin. @param startedAt of the request, by the clock of the span */
+function writeOwn(maker: TraceWriter, parent: Bytes, own: PluginSpan, startedAt: number): void {
+  const attributes = Object.entries(own.attributes).filter(([, value]) => PLAIN.has(typeof value));
+  writeSpan(maker, {
+    id: maker.newId(),
+    parent: PARENT_ID + parent,
+    name: own.name,
+    kind: INTERNAL,
+    startedMs: own.startedAt - startedAt,
+    durationMs: own.durationMs,
+    attributes: firstBytes(attributes, MAX_ATTRIBUTES),
+    isError: own.isError,
+    flags: LOCAL_PARENT,
+  });
 }
 
 const HEX = Buffer.allocUnsafe(16);

@@ -1,6 +1,7 @@
 import { MAX_BOOTS, type BootRow, type Boots, type LiveBoots } from '../../../core/ports/boots.ts';
-import { MAX_CLAIMS, type Claim, type Claims } from '../../../core/ports/claims.ts';
+import { MAX_CLAIMS, MAX_PLUGIN_CLAIMS, OF_PLUGINS, type Claim, type Claims } from '../../../core/ports/claims.ts';
 import { LEASE_MS } from '../../../core/ports/counters.ts';
+import { StateFailure } from '../../../core/ports/failures.ts';
 import { MAX_EVENTS, type Outbox, type TakenEvent } from '../../../core/ports/outbox.ts';
 import type { StoreTools } from '../connect/store-tools.ts';
 
@@ -26,6 +27,14 @@ export const bootsOf = ({ connections, rules, now }: StoreTools): Boots => ({
 export const claimsOf = ({ connections, rules, now }: StoreTools): Claims => ({
   async take(wish) {
     rules.checks.checkClaim(wish);
+    if (wish.name.startsWith(OF_PLUGINS)) {
+      const [{ count } = { count: 0 }] = await connections.one<{ count: number }>(
+        `SELECT count(*) AS count FROM claim WHERE starts_with(name, ${connections.literal(OF_PLUGINS)})
+         AND name <> ${connections.literal(wish.name)} AND until > ${now().now ?? 'store_now()'}`,
+      );
+      if (count >= MAX_PLUGIN_CLAIMS)
+        throw new StateFailure('full', `the store has ${MAX_PLUGIN_CLAIMS} claims of plugins`);
+    }
     return connections.call<Claim>('claim_take', { text: '', ...wish, most: MAX_CLAIMS, ...now() });
   },
   async find(name) {

@@ -11,6 +11,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { Exchange } from '../../kernel/index.ts';
+import type { PluginSpan, TraceContext } from '../../kernel/outside/plugin-work.ts';
 import { ATTEMPT_FIELDS } from '../fields/attempt-fields.ts';
 import {
   ADDRESS_FIELDS,
@@ -28,8 +29,7 @@ import { SPAN } from '../semconv.ts';
 import { readTraceparent } from './traceparent.ts';
 
 /** The server span of one request. Client spans are created from the record when it closes. */
-export interface ServerSpan {
-  readonly traceId: string;
+export interface ServerSpan extends TraceContext {
   readonly spanId: string;
   readonly isSampled: boolean;
   close(record: RequestRecord): void;
@@ -64,15 +64,18 @@ export function openServerSpan(
   const options = { kind: SpanKind.SERVER, startTime: time(0) };
   const span = tracer.startSpan(serverSpanName(exchange), options, parent);
   const { traceId, spanId } = span.spanContext();
+  const { startedAt } = exchange;
+  const isBoth = semconv === 'both';
+  const inside = (): SpanMaker => ({ tracer, time, context: trace.setSpan(parent, span), isBoth });
   return {
     traceId,
     spanId,
     isSampled: span.isRecording(),
+    addSpan: span.isRecording() ? (own) => recordOwn(inside(), own, startedAt) : undefined,
     close(record) {
       const endTime = time(record.durationMs);
       if (!span.isRecording()) return span.end(endTime);
-      const inside = trace.setSpan(parent, span);
-      const maker = { tracer, time, context: inside, isBoth: semconv === 'both' };
+      const maker = inside();
       for (const attempt of record.attempts) if (isInference(record, attempt)) recordAttempt(maker, record, attempt);
       closeServerSpan(span, record);
       span.end(endTime);
@@ -144,6 +147,16 @@ interface SpanMaker {
   readonly time: (msAfter: number) => HrTime;
   readonly context: Context;
   readonly isBoth: boolean;
+}
+
+/** Creates the span of a plugin. @param startedAt of the request, by the clock of the span */
+function recordOwn({ tracer, time, context }: SpanMaker, own: PluginSpan, startedAt: number): void {
+  const { name, attributes, isError, durationMs } = own;
+  const startedMs = own.startedAt - startedAt;
+  const options = { kind: SpanKind.INTERNAL, attributes, startTime: time(startedMs) };
+  const span = tracer.startSpan(name, options, context);
+  if (isError) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end(time(startedMs + durationMs));
 }
 
 /** Creates one inference span, with one HTTP span per physical try under it. */

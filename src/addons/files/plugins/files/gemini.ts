@@ -1,5 +1,5 @@
+import { bodyPieces } from '../../../../../plugins/body/pieces.ts';
 import {
-  bodyPieces,
   PIECE_UNIT,
   UPLOAD_ID,
   Query,

@@ -1,8 +1,13 @@
-import type { Clock } from '../../plugin/clock.ts';
-import { CODINGS, codingOf, DecodeFault, decoderOf, type ContentDecoder } from './body/content-decoder.ts';
-import { GatewayError } from '../../plugin/errors.ts';
-import type { GatewayContext } from './exchange.ts';
-import type { InboundRequest } from './inbound-request.ts';
+import {
+  CODINGS,
+  codingOf,
+  DecodeFault,
+  decoderOf,
+  type ContentDecoder,
+  type GatewayContext,
+  type InboundRequest,
+} from '../../src/core/kernel/index.ts';
+import { GatewayError, type Clock } from '../../src/plugin/index.ts';
 
 /** The decoder of a request's body; undefined for one without a coding. Throws GatewayError for a coding that is not decoded. */
 export function requestDecoder({ head }: Pick<InboundRequest, 'head'>): ContentDecoder | undefined {
