@@ -40,6 +40,17 @@ describe('the state store of a worker', () => {
     await shared.seen([]);
   });
 
+  it('has values of plugins', async () => {
+    const { shared } = pair(sameThreadStore);
+    const wish = { name: 'plugin mask a', holder: 'plugin', text: '1', ms: 1_000 };
+    await shared.claims.take(wish);
+    await shared.claims.take({ ...wish, text: '2' });
+    expect(await shared.claims.find('plugin mask a')).toMatchObject({ text: '2' });
+    await shared.claims.end('plugin mask a');
+    expect(await shared.claims.find('plugin mask a')).toBeUndefined();
+    await expect(pair().shared.claims.find('a')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
   it('fails as that of the primary does', async () => {
     const { shared } = pair(sameThreadStore);
     await expect(shared.take([], { ...BOOT, id: 'x' }, 1)).rejects.toMatchObject({ code: 'invalid' });

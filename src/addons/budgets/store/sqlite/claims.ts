@@ -1,4 +1,10 @@
-import { MAX_CLAIMS, MAX_PLUGIN_CLAIMS, OF_PLUGINS, type Claim, type ClaimWish } from '../../../../core/ports/claims.ts';
+import {
+  MAX_CLAIMS,
+  MAX_PLUGIN_CLAIMS,
+  OF_PLUGINS,
+  type Claim,
+  type ClaimWish,
+} from '../../../../core/ports/claims.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import { checkClaim } from '../rules/checks.ts';
 import type { Database } from './database.ts';
