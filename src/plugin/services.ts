@@ -136,7 +136,7 @@ export interface HostServices {
   /** Plugins with the same name in the settings share it. */
   cache<V>(options: PluginCacheOptions): PluginCache<V>;
   readonly counters: PluginCounters;
-  /** In the state store where the settings have one, else in the memory of the process. Throws without `state: true` of the definition. */
+  /** In the state store where the settings have one, else in the memory of the process. Rejects without `state: true` of the definition. */
   readonly state: PluginState;
   /** Ids as the gateway makes them: UUIDs of version 7, which sort by time. */
   readonly ids: { uuid(): string };
