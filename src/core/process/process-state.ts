@@ -3,6 +3,7 @@ import { builtinPlugins } from '../../../plugins/index.ts';
 import { PluginRegistry } from '../http/chain/registry.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
+import { storeSettings } from '../settings/source/stored-objects.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { MemoryReplyStores } from '../memory/reply-cache.ts';
 import { MemoryHealthStore } from '../memory/target-health.ts';
@@ -63,7 +64,7 @@ const tokenReports =
 /** The claims of the state store, which a worker reaches by the primary. Undefined: the settings have no store. */
 function claimsOf({ store, shared, settings }: Pick<ProcessParts, 'store' | 'shared' | 'settings'>) {
   if (store) return () => store.store?.claims;
-  return shared && settings.server.state ? () => shared.claims : undefined;
+  return shared && storeSettings(settings.server) ? () => shared.claims : undefined;
 }
 
 /** The state that snapshots share and that needs nothing but the process. */

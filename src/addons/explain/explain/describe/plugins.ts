@@ -5,6 +5,7 @@ import { idleTest } from '../../../../core/http/chain/compile.ts';
 import { subjectOf } from '../../../../core/http/chain/compose.ts';
 import type { ListedPlugin } from '../../../../core/compose/chain-builder.ts';
 import { pluginsOf } from '../../../../core/compose/plugin-lists.ts';
+import { storeSettings } from '../../../../core/settings/source/stored-objects.ts';
 import type { Observation, PluginStep } from '../observation.ts';
 import { changedAt, keptIn, listedAt } from './places.ts';
 import { describeError } from './request.ts';
@@ -72,13 +73,14 @@ const textsOf = (plugins: readonly string[]): string =>
 /** What the hooks of a plugin read, and where it keeps values, if it does not say that itself. */
 function declaredInWords({ reads = {}, state }: Plugin, { settings }: Observation): string | undefined {
   const { request = 'none', reply = 'none', kinds = ['text'], hold } = reads;
+  const place = storeSettings(settings.server) ? 'the state store' : 'the memory of the process';
   const words = [
     ...(request === 'none' ? [] : [`${request === 'texts' ? 'may change' : 'observes'} texts of the request`]),
     ...(reply === 'texts' ? [`may change texts of the reply: ${kinds.join(', ')}`] : []),
     ...(reply === 'observe' ? [`observes texts of the reply: ${kinds.join(', ')}`] : []),
     ...(reply === 'events' ? ['reads the events of the reply, which is written anew'] : []),
     ...(hold?.mode === 'all' ? ['holds back the whole reply'] : []),
-    ...(state ? [`keeps values in ${settings.server.state ? 'the state store' : 'the memory of the process'}`] : []),
+    ...(state ? [`keeps values in ${place}`] : []),
   ];
   return words.length === 0 ? undefined : words.join('; ');
 }
