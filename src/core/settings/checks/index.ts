@@ -11,7 +11,6 @@ import { checkFields, checkParams } from './params.ts';
 import { checkForwardHeaders } from './forward-headers.ts';
 import { checkHosts, checkNetworks } from './hosts.ts';
 import { checkNeeds } from './needs.ts';
-import { checkRetirements } from './retirements.ts';
 import { checkServer } from './server.ts';
 import { checkStrategy } from './strategy.ts';
 import { checkTimes } from './times.ts';
@@ -67,7 +66,6 @@ const CHECKS: Check[] = [
   checkNetworks,
   checkOrigin,
   checkParams,
-  checkRetirements,
   checkServer,
   checkStrategy,
   checkTargets,

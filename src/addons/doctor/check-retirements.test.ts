@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { memoryFiles } from '../source/files.ts';
-import { loadSettings } from '../read/load.ts';
+import { memoryFiles } from '../../core/settings/source/files.ts';
+import { loadSettings } from '../../core/settings/read/load.ts';
 
 const FILES = {
   'c/catalog.yaml': `providers:

@@ -1,9 +1,9 @@
-import type { CatalogEntry } from '../../../../schemas/types.generated.ts';
-import { nearRetirement } from '../../catalog/model-table/retirements.ts';
-import { isObject } from '../../kernel/index.ts';
-import type { Report } from '../../kernel/report.ts';
-import { within, type Check } from './check.ts';
-import { entryOfTarget, PARAMS, paramsOf, placeOf, routeWith } from './entries.ts';
+import type { CatalogEntry } from '../../../schemas/types.generated.ts';
+import { nearRetirement } from '../../core/catalog/model-table/retirements.ts';
+import { isObject } from '../../core/kernel/index.ts';
+import type { Report } from '../../core/kernel/report.ts';
+import { within, type Check } from '../../core/settings/checks/check.ts';
+import { entryOfTarget, PARAMS, paramsOf, placeOf, routeWith } from '../../core/settings/checks/entries.ts';
 
 /** Warns of models that their provider has ended, or ends soon, where a file names them: in a target, in the list of an entry, or as `@slug/model`. */
 export const checkRetirements: Check = ({ catalog, inline, now }) => {
