@@ -20,7 +20,7 @@ beforeAll(async () => {
       providers: [
         { slug: 'openai', provider: 'openai', base_url: `${upstream.url}/v1`, allow_insecure: true },
         { slug: 'free', provider: 'simulator', base_url: upstream.url, allow_insecure: true },
-        { slug: 'claude', provider: 'anthropic', api_key: 'a-key-of-anthropic' },
+        { slug: 'claude', provider: 'anthropic', api_key: '${env:CLAUDE:-a-key-of-anthropic}' },
       ],
     },
     gateway: { default: { provider: '@openai' }, free: { provider: '@free' } },
