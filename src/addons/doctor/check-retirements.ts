@@ -1,5 +1,5 @@
 import type { CatalogEntry } from '../../../schemas/types.generated.ts';
-import { nearRetirement } from '../../core/catalog/model-table/retirements.ts';
+import { warnOfRetirement } from '../../core/catalog/model-table/retirements.ts';
 import { isObject } from '../../core/kernel/index.ts';
 import type { Report } from '../../core/kernel/report.ts';
 import { within, type Check } from '../../core/settings/checks/check.ts';
@@ -11,13 +11,8 @@ export const checkRetirements: Check = ({ catalog, inline, now }) => {
   const entries = catalog.providers;
   const bySlug = new Map(entries.map((entry) => [`@${entry.slug}`, entry]));
 
-  function warn(entry: CatalogEntry | undefined, model: string, report: Report): void {
-    const found = entry && nearRetirement(entry, model, now);
-    if (!found) return;
-    const { day, past, successor } = found;
-    const then = successor === undefined ? '' : `, successor ${successor}`;
-    report({ path: [], severity: 'warning', message: `${model} ${past ? 'retired on' : 'retires'} ${day}${then}` });
-  }
+  const warn = (entry: CatalogEntry | undefined, model: string, report: Report): void =>
+    entry && warnOfRetirement(entry, model, now, report);
 
   function warnInside(value: unknown, report: Report): void {
     if (typeof value === 'string') {

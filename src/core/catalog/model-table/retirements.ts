@@ -1,4 +1,5 @@
 import type { CatalogEntry } from '../../../../schemas/types.generated.ts';
+import type { Report } from '../../kernel/report.ts';
 import { knownModel, type Retirement } from './model-table.ts';
 
 /** Anthropic, with the shortest notice among the vendors for models in general use, gives 60 days (platform.claude.com, model deprecations). */
@@ -15,6 +16,15 @@ export interface NearRetirement extends Retirement {
 export function nearRetirement(entry: CatalogEntry, model: string, now: number): NearRetirement | undefined {
   const found = retirementOf(entry, model);
   return found && found.day <= dayOf(now + NOTICE_MS) ? { ...found, past: found.day < dayOf(now) } : undefined;
+}
+
+/** Reports it at the place that names the model. */
+export function warnOfRetirement(entry: CatalogEntry, model: string, now: number, report: Report): void {
+  const found = nearRetirement(entry, model, now);
+  if (!found) return;
+  const { day, past, successor } = found;
+  const then = successor === undefined ? '' : `, successor ${successor}`;
+  report({ path: [], severity: 'warning', message: `${model} ${past ? 'retired on' : 'retires'} ${day}${then}` });
 }
 
 /** Undefined where no day is known, as of a server at an address of its own. Google's own names may have a publisher before them. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { explain } from '../explain.testkit.ts';
+import { renderExplanation } from '../../explanation/render/explanation.ts';
 import { lostBy } from './retirement.ts';
 
 const CATALOG = `providers:
@@ -31,6 +32,19 @@ it('says when the model of a target retires, and what this request would lose wi
     successor: 'gemini-3.6-flash',
     loses: ['audio_out, which this request uses'],
   });
+});
+
+it('shows both in the text', async () => {
+  const prefilled = {
+    messages: [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: '{' },
+    ],
+  };
+  const reported = await explain({ catalog: CATALOG }, { json: { model: '@claude/claude-opus-4-5', ...prefilled } });
+  expect(renderExplanation(reported, { width: 100, colour: false })).toContain(
+    '  retires     2027-01-22, successor claude-opus-5-5\n              loses prefill, which this request uses\n',
+  );
 });
 
 it('says nothing of a model without a day, and of a server at an address of its own', async () => {
