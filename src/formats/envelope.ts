@@ -93,9 +93,9 @@ export interface SealedText {
 const IN_BASE64 = Buffer.from(ENVELOPE.slice(0, 3)).toString('base64');
 
 /** The text that the value seals: a summary, or a thought. @param coding that of the value, where its API has bytes there */
-export function sealedText(value: unknown, coding?: 'base64'): SealedText | undefined {
+export function sealedText(value: unknown, coding: 'plain' | 'base64' = 'plain'): SealedText | undefined {
   if (typeof value !== 'string') return undefined;
-  if (coding) {
+  if (coding === 'base64') {
     const inner = value.startsWith(IN_BASE64) ? sealedText(Buffer.from(value, coding).toString()) : undefined;
     return inner && { ...inner, written: (text) => Buffer.from(inner.written(text)).toString(coding) };
   }

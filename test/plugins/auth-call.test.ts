@@ -158,7 +158,7 @@ describe('the service that knows the callers', () => {
 
   it.each<[string, unknown]>([
     ['team', { caller: { id: 'ann', team: 'nowhere' } }],
-    ['key', { key: 'nobody' }],
+    ['key', { key: 'unknown' }],
     ['limit', { caller: { id: 'ann', limits: { request: '1/s' } } }],
     ['member', { caller: { id: 'ann', limit: 3 } }],
   ])('is refused with 403 where it names an unknown %s', async (_, value) => {

@@ -394,7 +394,7 @@ describe('what a guard reads', () => {
     expect((await chat('', { messages })).status).toBe(400);
   });
 
-  it('is thinking that nobody has signed, also where it is masked', async () => {
+  it('is unsigned thinking, also where it is masked', async () => {
     reply = 'ok';
     const messages = [
       { role: 'user', content: 'hi' },

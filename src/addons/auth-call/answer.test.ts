@@ -39,7 +39,7 @@ describe('the answer of the service', () => {
     expect(action).toThrow();
   });
 
-  it.each(['limit', 'budgets', 'ID'])('has a caller with a member that nobody would keep: %s', (name) => {
+  it.each(['limit', 'budgets', 'ID'])('has a caller with an unknown member: %s', (name) => {
     expect(() => read({ caller: { id: 'a', [name]: 'x' } })).toThrow(
       expect.objectContaining({ code: 'key_misconfigured' }),
     );

@@ -44,7 +44,15 @@ function readTtl(ttl: unknown): number {
   return Math.min(ttl * 1000, MAX_TTL_MS);
 }
 
-const TEXTS = { id: 'id', team: 'team', organization: 'organization', owner: 'owner', default_config: 'defaultConfig' };
+const TEXTS = new Map(
+  Object.entries({
+    id: 'id',
+    team: 'team',
+    organization: 'organization',
+    owner: 'owner',
+    default_config: 'defaultConfig',
+  }),
+);
 const LISTS: ReadonlySet<string> = new Set(['models', 'providers', 'configs']);
 
 const isText = (value: unknown): value is string => typeof value === 'string';
@@ -52,11 +60,11 @@ const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every
 const isRecord = (value: unknown, is: (one: unknown) => boolean): boolean =>
   isObject(value) && Object.values(value).every(is);
 
-/** A caller in the words of keys.yaml. A member that is not known would be a limit that nobody keeps. */
+/** A caller in the words of keys.yaml. An unknown member may be a limit, which the gateway would not enforce. */
 function readCaller(value: Readonly<Record<string, unknown>>): NewCaller {
   const read: Record<string, unknown> = {};
   for (const [name, one] of Object.entries(value)) {
-    const text = Object.entries(TEXTS).find(([known]) => known === name)?.[1];
+    const text = TEXTS.get(name);
     const isKnown =
       (text !== undefined && isText(one)) ||
       (LISTS.has(name) && isTexts(one)) ||

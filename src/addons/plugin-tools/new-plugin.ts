@@ -5,7 +5,7 @@ import { calledAs, type Output } from '../../core/commands/terminal/output.ts';
 import { packageFile } from '../../core/kernel/package-root.ts';
 import { version } from '../../core/kernel/version.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
-import type { Kind } from './kind.ts';
+import { EXAMPLES, type Kind } from './kind.ts';
 
 interface NewPlugin {
   readonly name: string;
@@ -47,7 +47,9 @@ export async function newPlugin(
 
 /** The text of every file by its path in the folder of the plugin. `/*:` begins a comment with what TypeScript needs more. */
 export function filesOf({ name, kind, js }: NewPlugin): Readonly<Record<string, string>> {
-  const texts = Object.assign({}, ...['all', kind].map(textsIn)) as Readonly<Record<string, string>>;
+  const example = EXAMPLES[kind];
+  const folders = [...(example ? [`docs/plugins/examples/${example}`] : []), `${TEXTS}/all`, `${TEXTS}/${kind}`];
+  const texts = Object.assign({}, ...folders.map(textsIn)) as Readonly<Record<string, string>>;
   const [, does = ''] = /\/\*\* (.*?) \*\//s.exec(texts['index.js'] ?? '') ?? [];
   const written = (text: string): string =>
     (js ? text : text.replaceAll(/\b(index(?:\.test)?)\.js\b/g, '$1.ts'))
@@ -55,15 +57,18 @@ export function filesOf({ name, kind, js }: NewPlugin): Readonly<Record<string, 
       .replace('DESCRIPTION', does)
       .replace('VERSION', version().version)
       .replace(' OPTIONS', 'options.json' in texts ? ' --options my-plugin/options.json' : '')
+      .replace(`name: '${example ?? 'my-plugin'}'`, `name: '${name}'`)
       .replaceAll('my-plugin', name);
   return Object.fromEntries(Object.entries(texts).map((entry) => entry.map(written)));
 }
 
-function textsIn(kind: string): Readonly<Record<string, string>> {
-  const folder = packageFile(`src/addons/plugin-tools/kinds/${kind}`);
+const TEXTS = 'src/addons/plugin-tools/kinds';
+
+function textsIn(path: string): Readonly<Record<string, string>> {
+  const folder = packageFile(path);
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const paths = files.map((file) => join(file.parentPath, file.name));
+  const places = files.map((file) => join(file.parentPath, file.name));
   return Object.fromEntries(
-    paths.map((path) => [relative(folder, path).replaceAll('\\', '/'), readFileSync(path, 'utf8')]),
+    places.map((place) => [relative(folder, place).replaceAll('\\', '/'), readFileSync(place, 'utf8')]),
   );
 }

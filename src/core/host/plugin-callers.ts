@@ -61,7 +61,7 @@ function keyOf(caller: NewCaller) {
   const { id, team, owner, models, providers, configs, defaultConfig, ...rest } = caller;
   const { organization: _organization, metadata: _metadata, limits: _limits, ...others } = rest;
   const [unknown] = Object.keys(others);
-  // It may be a limit that nobody would keep.
+  // An unknown member may be a limit, which the gateway would not enforce.
   if (unknown !== undefined) throw misconfigured(id, `a caller has no "${unknown}"`);
   return {
     id,

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { sealedText, type SealedText } from '../envelope.ts';
+import { sealedText } from '../envelope.ts';
 import { ReplyFault } from '../faults.ts';
 import { afterValue } from '../json/members.ts';
 import { CLOSE_ARRAY, COMMA, isSpace, OPEN_ARRAY, OPEN_OBJECT } from '../json/scan.ts';
@@ -198,7 +198,7 @@ export class ReplyTexts {
     if (!located) return undefined;
     const { node, from, to } = found;
     const isJson = node.json === true;
-    const sealed = node.sealed && openSeal(decoded(event.text, from, to, false), node.sealed);
+    const sealed = node.sealed && sealedText(decoded(event.text, from, to, false), node.sealed);
     if (node.sealed && !sealed) return undefined;
     const channel = this.#channelOf(located);
     const isPiece = located.as === 'piece';
@@ -275,9 +275,6 @@ export class ReplyTexts {
     this.#changed.add(channel.channel.answer);
   }
 }
-
-const openSeal = (value: string, coding: 'plain' | 'base64'): SealedText | undefined =>
-  coding === 'plain' ? sealedText(value) : sealedText(value, coding);
 
 interface EventText {
   readonly text: string;

@@ -75,7 +75,7 @@ export const BROKEN_PLUGINS: readonly BrokenPlugin[] = [
   { kind: 'a status that is none', rule: 'reply', body: 'await next(); ctx.exchange.reply.status = 42;' },
   { kind: 'an object as a body', rule: 'reply', body: 'await next(); ctx.exchange.reply.body = { a: 1 };' },
   {
-    kind: 'a promise that nobody awaits',
+    kind: 'a rejected promise without a handler',
     rule: 'rejections',
     body: `Promise.reject(new Error('loose')); await next();`,
   },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { definePlugin, WrappedSource } from 'gatehouse-gateway/plugin';
+import { definePlugin, WrappedSource /*:, type Reply*/ } from 'gatehouse-gateway/plugin';
 
 /** Answers equal requests of a caller from memory. */
 export default definePlugin({
@@ -16,7 +16,7 @@ export default definePlugin({
   },
   create: ({ options, host }) => {
     // It survives a reload of the settings.
-    const kept = host.cache({ maxBytes: options.total, ttl: options.seconds * 1000 });
+    const kept = host.cache /*:<Reply>*/({ maxBytes: options.total, ttl: options.seconds * 1000 });
     return async function ({ exchange, attempt }, next) {
       // Replies to a caller's own token are that person's: people may share a key.
       if (exchange.operation?.task !== 'generate' || exchange.upstreamToken) return next();
@@ -39,12 +39,13 @@ export default definePlugin({
       if (reply?.status !== 200) return;
       const { status, headers, body, stream, form } = reply;
       const own = { 'content-type': headers['content-type'] ?? '' };
-      const keep = (bytes = Buffer.alloc(0)) => void kept.set(key, { status, headers: own, body: bytes, stream, form });
+      const keep = (bytes /*:: Buffer*/ = Buffer.alloc(0)) =>
+        void kept.set(key, { status, headers: own, body: bytes, stream, form });
       if (Buffer.isBuffer(body)) {
         if (body.length <= options.bytes) keep(body);
         return;
       }
-      const pieces = [Buffer.alloc(0)];
+      const pieces /*:: Buffer[]*/ = [];
       let length = 0;
       const wrapped = new WrappedSource(body);
       const { push, end } = wrapped;

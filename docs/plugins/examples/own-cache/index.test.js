@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { checkPlugin, createExchange, runPlugin } from 'gatehouse-gateway/plugin/testing';
-import { test } from 'node:test';
 import plugin from './index.js';
+
+// `node --test` and vitest run this file.
+const { test } = await import(process.env['VITEST'] ? 'vitest' : 'node:test');
 
 test('follows the rules of a plugin', { timeout: 60_000 }, async () => {
   assert.deepEqual(await checkPlugin(plugin), []);

@@ -27,3 +27,17 @@ it('the fakes of encryption keys and peppers have their form', async () => {
   const { diagnostics, fakedNames } = await loadSettings('c', { env: {}, files, now: 0, fakeMissing: true });
   expect([diagnostics, fakedNames]).toEqual([[], ['env:KEKS', 'env:PEPPERS', 'env:KEY']]);
 });
+
+it('the hash of the settings leaves out what gateways on one machine have of their own: folder and ports', async () => {
+  const hashOf = async (dir: string, port: number, host = '127.0.0.1') => {
+    const server = { state: { store: { type: 'sqlite', dir: '/s' }, dir }, listen: { host, port } };
+    const files = memoryFiles({
+      'c/catalog.yaml': 'providers: []\n',
+      'c/keys.yaml': 'keys: []\n',
+      'c/server.yaml': JSON.stringify(server),
+    });
+    return (await loadSettings('c', { env: {}, files, now: 0 })).settings!.hash;
+  };
+  expect(await hashOf('/a', 8001)).toBe(await hashOf('/b', 8002));
+  expect(await hashOf('/a', 8001, '127.0.0.2')).not.toBe(await hashOf('/a', 8001));
+});

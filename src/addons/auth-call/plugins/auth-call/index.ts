@@ -130,7 +130,7 @@ function callerOf(answer: CallerAnswer, { request }: Exchange, callers: HostServ
   throw answer.no === 'unknown' ? new NotMine(message) : new GatewayError('invalid_api_key', message);
 }
 
-/** Errors that have a meaning for the client pass; all else is a service that cannot be asked, which nobody gets past. */
+/** Errors that have a meaning for the client pass; any other means that the service cannot be asked, and refuses the request. */
 function failClosed(error: unknown): GatewayError {
   if (error instanceof GatewayError && error.code !== 'plugin_call_failed') return error;
   return new GatewayError('auth_unavailable', 'The service that knows the callers cannot be asked now.', {

@@ -41,11 +41,12 @@ function withResults(body: Buffer, guards: readonly GuardVerdict[]): Buffer {
   if (end < 0 || body[0] !== BRACE) return body;
   const resultsOn = (side: GuardVerdict['on']) => guards.filter(({ on }) => on === side).map(resultOf);
   const results = { before_request_hooks: resultsOn('input'), after_request_hooks: resultsOn('output') };
-  const comma = /\S/.test(body.toString('latin1', 1, end)) ? ',' : '';
+  const comma = body.subarray(1, end).some((byte) => byte > SPACE) ? ',' : '';
   return Buffer.concat([body.subarray(0, end), Buffer.from(`${comma}"hook_results":${JSON.stringify(results)}}`)]);
 }
 
 const BRACE = '{'.charCodeAt(0);
+const SPACE = ' '.charCodeAt(0);
 
 function resultOf(decision: GuardVerdict) {
   const verdict = { id: decision.guard, verdict: !isFound(decision), transformed: decision.verdict === 'masked' };

@@ -17,6 +17,6 @@ export default definePlugin({
   create: ({ options }) =>
     async function ({ exchange }, next) {
       await next();
-      if (exchange.reply) exchange.reply.headers[options.header] = exchange.caller?.keyId ?? 'nobody';
+      if (exchange.reply) exchange.reply.headers[options.header] = exchange.caller?.keyId ?? 'none';
     },
 });
