@@ -15,9 +15,10 @@ interface Row {
   readonly max_in?: number;
   readonly max_out?: number;
   readonly caps?: readonly string[];
+  readonly retires?: readonly { readonly on?: readonly string[]; readonly day: string; readonly successor?: string }[];
 }
 
-/** Limits and capabilities. Prices are a table of their own: price-table.ts. */
+/** Limits, capabilities and days of retirement. Prices are a table of their own: price-table.ts. */
 export function generateModelTable(): string {
   const source = JSON.parse(readFileSync(TABLE_SOURCE, 'utf8')) as {
     readonly as_of: string;
@@ -28,10 +29,11 @@ export function generateModelTable(): string {
     ({ what, licence }) => `//   ${what}${licence === undefined ? '' : ` (${licence})`}`,
   );
   const capabilities = [...new Set(source.models.flatMap(({ caps = [] }) => caps))].toSorted();
-  const rows = source.models.map(({ id, on, aka = [], ctx, max_in, max_out, caps = [] }) => {
+  const rows = source.models.map(({ id, on, aka = [], ctx, max_in, max_out, caps = [], retires = [] }) => {
     const limits = [ctx, max_in, max_out].map((limit) => limit ?? 'none').join(', ');
     const capabilities = caps.map((name) => `'${name}'`).join(', ');
-    return `  [${quoted(on)}, ${quoted([id, ...aka])}, ${limits}, [${capabilities}]],`;
+    const ends = retires.map(({ on: at = on, day, successor }) => `, ${quoted([day, successor ?? '-', ...at])}`);
+    return `  [${quoted(on)}, ${quoted([id, ...aka])}, ${limits}, [${capabilities}]${ends.join('')}],`;
   });
   return `// Generated from data/models.json by \`node schemas/generate.ts\`. Do not edit: change data/models.json and run it again.
 // As of ${source.as_of}. The facts are taken from these sources, whose licences NOTICE contains:
@@ -40,7 +42,7 @@ ${notices.join('\n')}
 export type Capability =
 ${capabilities.map((name) => `  | '${name}'`).join('\n')};
 
-/** Providers, names, context window, largest input if smaller, largest answer, capabilities. */
+/** Providers, names, context window, largest input if smaller, largest answer, capabilities, days of retirement. */
 export type ModelRow = readonly [
   providers: string,
   names: string,
@@ -48,6 +50,8 @@ export type ModelRow = readonly [
   input: number | undefined,
   output: number | undefined,
   capabilities: readonly Capability[],
+  /** The day, the successor or \`-\`, and the providers. */
+  ...retirements: readonly string[],
 ];
 
 const none = undefined;

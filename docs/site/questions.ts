@@ -18,6 +18,8 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['opentelemetry traces exporter', 'plugins/telemetry.html'],
   ['why did my request go to this provider', 'operate/explain.html'],
   ['price of a model is unknown', 'operate/prices.html'],
+  ['when does a model retire', 'route/models.html#models-that-retire'],
+  ['deprecated model and its successor', 'route/models.html#models-that-retire'],
   ['chargeback by team', 'operate/prices.html'],
   ['vertex ai service account workload identity', 'providers/vertex-ai.html'],
   ['azure openai deployment', 'providers/openai.html'],

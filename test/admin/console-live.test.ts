@@ -20,6 +20,7 @@ beforeAll(async () => {
       providers: [
         { slug: 'openai', provider: 'openai', base_url: `${upstream.url}/v1`, allow_insecure: true },
         { slug: 'free', provider: 'simulator', base_url: upstream.url, allow_insecure: true },
+        { slug: 'claude', provider: 'anthropic', api_key: '${env:CLAUDE:-a-key-of-anthropic}' },
       ],
     },
     gateway: { default: { provider: '@openai' }, free: { provider: '@free' } },
@@ -141,6 +142,16 @@ describe('statistics', () => {
     expect([sum(by.complete.unpriced), all.some((one) => one.provider === 'free')]).toEqual([unpriced, true]);
     const one = (await get('/stats?by=key&state=failed&step_s=300')).json;
     expect(one.series).toMatchObject([{ name: 'test' }]);
+  });
+
+  it('say by model which one an entry has lost, whoever has answered', async () => {
+    await chat(admin, { 'x-gateway-config': 'free' }, { model: 'claude-3-opus' });
+    const { series } = (await get('/stats?by=model')).json as { series: { name: string; retires?: object }[] };
+    const retires = { day: '2026-01-05', past: true, successor: 'claude-opus-4-8' };
+    expect(series.flatMap(({ name, retires: found }) => (found ? [[name, found]] : []))).toEqual([
+      ['claude-3-opus', retires],
+    ]);
+    expect((await get('/stats?by=key')).json.series.some((one: object) => 'retires' in one)).toBe(false);
   });
 
   it('refuse a time of too many steps, and what it cannot count by', async () => {

@@ -26,7 +26,8 @@ async function imported(kind: keyof typeof KINDS, names: readonly string[]): Pro
   const [dir, from] = [join(folder, String((number += 1))), packageFile(`test/import/${kind}`)];
   let said = '';
   const write = (more: string): void => void (said += more);
-  const code = await importCommand({ kind, paths: names.map((name) => join(from, name)), dir, out: write, err: write });
+  const paths = names.map((name) => join(from, name));
+  const code = await importCommand({ kind, paths, dir, out: write, err: write, now: Date.UTC(2026, 10, 30) });
   const files = readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))

@@ -24,7 +24,7 @@ const ENTRIES: readonly (readonly [string, object, string, string])[] = [
     'Vertex AI in express mode',
     { provider: 'vertex-ai' },
     'x-goog-api-key',
-    'POST /v1/publishers/google/models/gemini-2.5-flash:countTokens',
+    'POST /v1/publishers/google/models/gemini-3.5-flash:countTokens',
   ],
 ];
 

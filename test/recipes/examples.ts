@@ -19,11 +19,11 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'cached-embeddings': { body: { model: 'any', input: 'A text' }, options: ['--path', '/v1/embeddings'] },
   'canary-by-weight': {
     body: chat('Hello'),
-    metadata: { user: 'u-27' },
+    metadata: { user: 'u-6' },
     options: ['--at', '2026-01-01T12:00:00Z'],
   },
   'cheap-first': { body: chat('A very long text', { max_tokens: 300 }) },
-  'eu-only': { body: chat('Hello', { model: '@openai/gpt-4.1' }), key: 'clinic' },
+  'eu-only': { body: chat('Hello', { model: '@openai/gpt-6-sol' }), key: 'clinic' },
   'fallback-across-providers': { body: chat('Hello', { seed: 7 }) },
   'files-from-cloud-storage': {
     body: chat([
@@ -33,7 +33,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   'first-content-failover': { body: chat('Hello', { stream: true }) },
   guarded: { body: chat('Write to ada@example.com.') },
-  'per-team-models': { body: chat('Hello', { model: 'claude-sonnet-4-5' }), key: 'team-support' },
+  'per-team-models': { body: chat('Hello', { model: 'claude-sonnet-5-5' }), key: 'team-support' },
   'prompt-by-label': {
     body: { variables: { ticket: 'The printer burns' } },
     options: ['--path', '/v1/prompts/ticket-summary/completions'],

@@ -1,4 +1,5 @@
 import type { AddOnParts } from '../../core/process/add-on-parts.ts';
+import { checkRetirements } from './check-retirements.ts';
 import type { EntryTest, TestStep } from '../../core/process/console-port.ts';
 
 async function* testEntry(test: EntryTest): AsyncIterable<TestStep> {
@@ -6,4 +7,4 @@ async function* testEntry(test: EntryTest): AsyncIterable<TestStep> {
   yield* run(test);
 }
 
-export const parts: AddOnParts = { testEntry };
+export const parts: AddOnParts = { testEntry, checks: [checkRetirements] };

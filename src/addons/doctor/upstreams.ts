@@ -31,7 +31,7 @@ interface UpstreamChecks {
 }
 
 /** One model of each kind: where a provider is depends on the model for some of them. */
-export const SAMPLES = ['gpt-4o', 'claude-sonnet-4-5', 'gemini-2.5-flash', 'text-embedding-005'];
+export const SAMPLES = ['gpt-6-sol', 'claude-sonnet-5-5', 'gemini-3.8-flash', 'text-embedding-005'];
 export const MAX_SKEW_MS = 30_000;
 
 interface TestedCalls {

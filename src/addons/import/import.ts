@@ -20,13 +20,16 @@ interface ImportOptions extends Output {
   /** The new settings folder. */
   readonly dir: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds since 1970, for what is written that ends. */
+  readonly now?: number;
 }
 
 /** Files of settings are written by people; exports of keys may have thousands of rows. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** `gatehouse import`. Exit code 0: written and valid; 1: nothing was written, or what was written has errors. */
-export async function importCommand({ kind, paths, dir, out, err, env = {} }: ImportOptions): Promise<0 | 1> {
+export async function importCommand(options: ImportOptions): Promise<0 | 1> {
+  const { kind, paths, dir, out, err, env = {}, now = Date.now() } = options;
   const sources = await readSources(paths, err);
   if (!sources) return 1;
   const draft = new Draft(sources);
@@ -46,7 +49,7 @@ export async function importCommand({ kind, paths, dir, out, err, env = {} }: Im
     err(`gatehouse: nothing was imported: ${problem}\n`);
     return 1;
   }
-  const loaded = await loadSettings(dir, { env: draft.samples, fakeMissing: true });
+  const loaded = await loadSettings(dir, { env: draft.samples, fakeMissing: true, now });
   if (loaded.settings) await checkSettings(loaded, dir);
   out(reportOf(draft, sources, { dir, names: Object.keys(files), command: calledAs(env) }));
   if (loaded.diagnostics.length > 0) err(formatDiagnostics(loaded.diagnostics, 'pretty'));

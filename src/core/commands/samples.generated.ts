@@ -16,7 +16,7 @@ providers:
   #   provider: vertex-ai
   #   region: us-central1 # or global, us, eu
   #   service_account: \${file:/run/secrets/vertex-service-account.json}
-  #   models: [gemini-2.5-*] # Omit to allow all.
+  #   models: [gemini-3.8-*] # Omit to allow all.
 
   # Vertex AI without stored credentials: every caller sends its own OAuth token in \`Authorization\`.
   # - slug: vertex-own-token
@@ -147,7 +147,7 @@ keys:
   #   digest: sha256:…
   #   expires_at: 2027-01-01T00:00:00Z
   #   providers: ["@vertex", "@anthropic", "@simulator"]
-  #   models: [gemini-2.5-*, claude-*, sim-*]
+  #   models: [gemini-3.8-*, claude-*, sim-*]
   #   default_config: fallback-example
 `,
   'server.yaml': `# yaml-language-server: $schema=../schemas/server.json

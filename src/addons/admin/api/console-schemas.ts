@@ -83,7 +83,7 @@ const SESSION_REQUIRED = Object.keys(SESSION).filter((name) => name !== 'scopes'
 const COUNTS = (what: string): Schema => list({ type: 'integer' }, { description: `${what}, a number for each step.` });
 const TIMES = (what: string): Schema =>
   list({ type: ['number', 'null'] }, { description: `${what} in milliseconds, one for each step; null: no request.` });
-const SERIES = object({
+const SERIES_PARTS = {
   name: text('The value of `by`; empty: none.'),
   requests: COUNTS('Requests that ended'),
   errors: COUNTS('Failed ones'),
@@ -96,7 +96,26 @@ const SERIES = object({
   p50_ms: TIMES('The median duration'),
   p95_ms: TIMES('The duration that 95 % do not exceed'),
   first_p95_ms: TIMES('The time to the first content that 95 % do not exceed'),
-});
+};
+const SERIES = object(SERIES_PARTS);
+const NAMED_SERIES = object(
+  {
+    ...SERIES_PARTS,
+    retires: object(
+      {
+        day: text('The day (UTC) on which the provider ends the model.', { examples: ['2027-01-22'] }),
+        past: flag('The day is over.'),
+        successor: nullable(text('The model that the provider recommends instead; null: not known.')),
+      },
+      undefined,
+      {
+        description:
+          'By model: it retires within 60 days, or has retired. Of several entries that may have it, the first.',
+      },
+    ),
+  },
+  Object.keys(SERIES_PARTS),
+);
 
 const HEALTH = object(
   {
@@ -184,7 +203,7 @@ export const CONSOLE_ANSWERS = {
     step_s: integer('Seconds of a step.'),
     since: moment('Start of the first step.'),
     points: integer('Steps, at most 600.'),
-    series: list(SERIES, { description: 'At most 50, those with the most requests first.' }),
+    series: list(NAMED_SERIES, { description: 'At most 50, those with the most requests first.' }),
     other: nullable({ ...SERIES, description: 'The sum of all other series; null: there are none.' }),
     complete_since: nullable(moment('Steps before it have no figures: nothing was counted.')),
   }),

@@ -202,6 +202,8 @@ export interface TargetExplanation {
   /** Failures that fall through to the next target; all others end the chain. */
   readonly nextAfter: { readonly kinds: readonly FailureKind[]; readonly statusCodes: readonly number[] };
   readonly provider: ProviderExplanation | undefined;
+  /** Absent where no day is known on which the provider ends the model. */
+  readonly retires?: RetirementExplanation | undefined;
   readonly timeouts: Readonly<Record<string, TimeExplanation>>;
   readonly retry: {
     readonly attempts: number;
@@ -223,6 +225,15 @@ export interface TargetExplanation {
   readonly refused: AnswerExplanation | undefined;
   /** The counters that a successful reply would increment. */
   readonly metrics: readonly { readonly name: string; readonly labels: Readonly<Record<string, string>> }[];
+}
+
+export interface RetirementExplanation {
+  /** `2027-01-22`, UTC. */
+  readonly day: string;
+  /** The model that the provider recommends instead. */
+  readonly successor: string | undefined;
+  /** Smaller limits of the successor, and abilities that it lacks and this request uses. */
+  readonly loses: readonly string[];
 }
 
 interface DefaultExplanation {

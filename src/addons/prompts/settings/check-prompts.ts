@@ -1,3 +1,4 @@
+import { warnOfRetirement } from '../../../core/catalog/model-table/retirements.ts';
 import { Globs } from '../../../core/catalog/globs.ts';
 import type { Report } from '../../../core/kernel/report.ts';
 import { checkPartials, checkPrompt, type ReportPartial } from '../check.ts';
@@ -22,10 +23,15 @@ export const checkPrompts: Check = (settings) => ({
     for (const [id, file] of prompts) {
       const report = reporter(`prompts/${id}.yaml`);
       checkPrompt(id, file, partials, { report, partial });
-      for (const [number, { model }] of Object.entries(file.versions)) {
+      // Older versions stay as they were released.
+      const used = new Set([...Object.values(file.labels ?? {}), Math.max(...Object.keys(file.versions).map(Number))]);
+      for (const [number, { model = '' }] of Object.entries(file.versions)) {
         const slug = slugOf({ model });
-        if (slug !== undefined)
-          checkProviderName(slug, settings, atModel(within(report, 'versions', number, 'model'), slug, model ?? ''));
+        if (slug === undefined) continue;
+        const at = within(report, 'versions', number, 'model');
+        checkProviderName(slug, settings, atModel(at, slug, model));
+        const entry = settings.catalog?.providers.find((one) => `@${one.slug}` === slug);
+        if (entry && used.has(Number(number))) warnOfRetirement(entry, model.slice(slug.length + 1), settings.now, at);
       }
     }
   },

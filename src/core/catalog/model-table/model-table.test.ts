@@ -39,6 +39,19 @@ describe('the limits of a model', () => {
   });
 });
 
+describe('the retirement of a model', () => {
+  it('is known by provider, for its other names too', () => {
+    expect(knownModel('vertex-ai', 'gemini-2.5-flash')?.retires).toEqual({
+      day: '2026-10-20',
+      successor: 'gemini-3.8-flash',
+    });
+    expect(knownModel('google-ai-studio', 'gemini-2.5-flash')?.retires?.day).toBe('2026-12-01');
+    expect(knownModel('google-ai-studio', 'gemini-2.5-flash-lite')).toMatchObject({ retires: undefined });
+    expect(knownModel('anthropic', 'claude-opus-4-5-20251101')?.retires?.successor).toBe('claude-opus-5-5');
+    expect(knownModel('azure-openai', 'gpt-5')?.retires).toEqual({ day: '2027-02-09', successor: undefined });
+  });
+});
+
 interface Priced {
   readonly id: string;
   readonly on: readonly string[];
@@ -48,6 +61,12 @@ interface Priced {
   readonly p: readonly { readonly from?: string; readonly in?: number; readonly long?: { readonly over: number } }[];
   readonly src: string;
   readonly unpriced?: true;
+  readonly retires?: readonly {
+    readonly on?: readonly string[];
+    readonly day: string;
+    readonly successor?: string;
+    readonly src: string;
+  }[];
 }
 
 describe('data/models.json', () => {
@@ -91,6 +110,36 @@ describe('data/models.json', () => {
     for (const name of ['@earendil-works/pi-ai', '@pydantic/genai-prices', 'BerriAI/litellm', 'anomalyco/models.dev'])
       expect(notice).toContain(name);
     expect(Object.values(sources).filter(({ licence }) => licence !== undefined)).toHaveLength(4);
+  });
+
+  it('has a source for each day of retirement, one day for each provider of the row, and successors that stay longer', async () => {
+    const { sources, models } = await read();
+    const days = new Map<string, string | undefined>(
+      models.flatMap(({ id, on, retires = [] }) =>
+        on.map(
+          (provider) => [`${provider}/${id}`, retires.find(({ on: at = on }) => at.includes(provider))?.day] as const,
+        ),
+      ),
+    );
+    for (const { id, on, retires = [] } of models) {
+      const ended = retires.flatMap(({ on: at = on }) => at);
+      expect(
+        [...new Set(ended)].filter((provider) => on.includes(provider)),
+        id,
+      ).toEqual(ended);
+      for (const { on: at = on, day, successor, src } of retires) {
+        expect(
+          [...src].filter((letter) => !(letter in sources)),
+          id,
+        ).toEqual([]);
+        if (successor === undefined) continue;
+        const places = at.map((provider) => `${provider}/${successor}`);
+        expect(
+          places.filter((place) => !days.has(place) || (days.get(place) ?? '9') <= day),
+          id,
+        ).toEqual([]);
+      }
+    }
   });
 
   it('is what the generated table was made from', async () => {

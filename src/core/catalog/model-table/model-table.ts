@@ -4,21 +4,36 @@ import { withoutVersion } from '../../kernel/model-ids.ts';
 import { ROWS, type Capability } from './table.generated.ts';
 
 /** Limits in tokens, and capabilities; undefined: unknown. */
-interface KnownModel {
+export interface KnownModel {
   readonly context: number | undefined;
   readonly maxInput: number | undefined;
   readonly maxOutput: number | undefined;
   readonly capabilities: readonly Capability[];
+  readonly retires: Retirement | undefined;
+}
+
+/** When the provider ends a model. */
+export interface Retirement {
+  /** `2027-01-22`, UTC. */
+  readonly day: string;
+  /** The model that the provider recommends instead. */
+  readonly successor: string | undefined;
 }
 
 const MODELS: ReadonlyMap<string, KnownModel> = new Map(
-  ROWS.flatMap(([providers, names, context, input, maxOutput, capabilities]) => {
-    const model: KnownModel = { context, maxInput: input ?? context, maxOutput, capabilities };
-    return providers
-      .split(' ')
-      .flatMap((provider) => names.split(' ').map((name): [string, KnownModel] => [`${provider}/${name}`, model]));
+  ROWS.flatMap(([providers, names, context, input, maxOutput, capabilities, ...ends]) => {
+    const limits = { context, maxInput: input ?? context, maxOutput, capabilities };
+    return providers.split(' ').flatMap((provider) => {
+      const model: KnownModel = { ...limits, retires: retirementAt(provider, ends) };
+      return names.split(' ').map((name): [string, KnownModel] => [`${provider}/${name}`, model]);
+    });
   }),
 );
+
+function retirementAt(provider: string, ends: readonly string[]): Retirement | undefined {
+  const [day, successor] = ends.map((text) => text.split(' ')).find((words) => words.includes(provider)) ?? [];
+  return day === undefined ? undefined : { day, successor: successor === '-' ? undefined : successor };
+}
 
 /** Undefined for a model that the table does not have under this name, or without its version. */
 export function knownModel(provider: string, model: string): KnownModel | undefined {

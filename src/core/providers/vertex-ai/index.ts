@@ -14,7 +14,7 @@ import { checkLocation, EXPRESS_HOST, isProjectId, isRegion, vertexHost } from '
 import { needsCallerToken, readIdentity, type Identity } from './identity.ts';
 import { expressLocations, vertexLocations, type Locate, type RegionalProject } from './locations.ts';
 
-const COUNTED_MODEL = 'gemini-2.5-flash';
+const COUNTED_MODEL = 'gemini-3.5-flash';
 const COUNTED = JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'a' }] }] });
 
 type EntryIdentity = Pick<Identity, 'credentials' | 'open'> & { readonly adHoc?: true };

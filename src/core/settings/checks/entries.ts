@@ -48,7 +48,7 @@ export const paramsOf = ({ overrideParams, defaultParams }: Target, key: ParamsK
   key === 'override_params' ? overrideParams : defaultParams;
 
 /** The target as requests have it that get its parameters of one kind: a model by default counts where none is set. */
-function routeWith(route: Target, key: ParamsKey): Target {
+export function routeWith(route: Target, key: ParamsKey): Target {
   if (key === 'override_params' || route.overrideParams?.['model'] !== undefined) return route;
   return { ...route, overrideParams: route.defaultParams };
 }
@@ -141,7 +141,7 @@ function warnOfCallerToken(target: ConfigNode<Target>, entry: CatalogEntry, { re
 }
 
 /** The path at which a parameter of the node is written: in the node itself or in the nearest ancestor that sets it. */
-function placeOf(key: ParamsKey, param: JsonPath, { path }: ConfigNode, nodes: readonly ConfigNode[]): JsonPath {
+export function placeOf(key: ParamsKey, param: JsonPath, { path }: ConfigNode, nodes: readonly ConfigNode[]): JsonPath {
   const around = nodes.filter((other) => isInside(path, other.path));
   const writer = around.findLast(({ file }) => valueAt(file[key], param) !== undefined);
   return [...(writer?.path ?? path), key, ...param];

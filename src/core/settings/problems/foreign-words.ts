@@ -15,7 +15,7 @@ const ENTRY = 'of an entry of catalog.yaml, which targets name by `provider: "@s
 const NO_SWITCH = 'there is no switch: leave the whole block out to turn it off';
 const STICKY = 'write `sticky: { hash_fields: [ metadata.KEY ], ttl: 1h }`; a time without a unit counts milliseconds';
 const LITELLM_MODELS =
-  'LiteLLM’s list: write an entry under `providers` for each vendor, and each `model_name` under `aliases`, as in `aliases: { gpt: { target: "@openai/gpt-5" } }`';
+  'LiteLLM’s list: write an entry under `providers` for each vendor, and each `model_name` under `aliases`, as in `aliases: { gpt: { target: "@openai/gpt-6-sol" } }`';
 const LIMITS = 'write `limits: { requests: "600/min", tokens: "100000/min", concurrency: 20 }`, any of the three';
 const BUDGETS = 'write `budgets: [ { cap: "500 USD", period: month } ]`';
 const PROXY = 'write `proxy: "http://proxy.example.com:3128"`, for all upstreams';
@@ -93,7 +93,7 @@ const KEYS: Readonly<Record<string, Advice>> = {
     ...all(PRICES, 'input_cost_per_token', 'output_cost_per_token', 'prompt', 'completion'),
     ...all(PRICES, 'cache_read_input_token_cost', 'cache_creation_input_token_cost'),
   },
-  ModelAlias: all('write `target: "@openai/gpt-5"`', 'model', 'to', 'name', 'provider'),
+  ModelAlias: all('write `target: "@openai/gpt-6-sol"`', 'model', 'to', 'name', 'provider'),
   UsdPrices: {
     ...all(`write \`input\`, ${OF_ONE_TOKEN}`, 'prompt', 'input_cost_per_token'),
     ...all(`write \`output\`, ${OF_ONE_TOKEN}`, 'completion', 'output_cost_per_token'),

@@ -4,6 +4,7 @@ import {
   STATS_STEPS,
   type StatsSeries,
 } from '../../../../core/process/console-port.ts';
+import { nearRetirement } from '../../../../core/catalog/model-table/retirements.ts';
 import type { Call, Handler } from '../call.ts';
 import { ApiProblem } from '../problems.ts';
 import { recordQuery } from './requests.ts';
@@ -69,12 +70,22 @@ export const getStats: Handler = async (call) => {
       step_s: answer.stepSeconds,
       since: new Date(answer.since).toISOString(),
       points: answer.points,
-      series: answer.series,
+      series:
+        dimension === 'model' ? answer.series.map((one) => ({ ...one, ...endOf(call, one.name) })) : answer.series,
       other: answer.other satisfies StatsSeries | null,
       complete_since: new Date(answer.completeSince).toISOString(),
     },
   };
 };
+
+/** The first day on which an entry in force ends the model. */
+function endOf({ sources, clock }: Call, model: string): object {
+  const { providers } = sources.inForce().settings.catalog;
+  const [first] = providers
+    .flatMap((entry) => nearRetirement(entry, model, clock.wall()) ?? [])
+    .toSorted((one, other) => (one.day < other.day ? -1 : 1));
+  return first ? { retires: { ...first, successor: first.successor ?? null } } : {};
+}
 
 /** Undefined: the add-on chooses. */
 function stepOf({ query }: Call, ms: number): number | undefined {

@@ -3008,6 +3008,11 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   p50_ms: (number | null)[]
   p95_ms: (number | null)[]
   first_p95_ms: (number | null)[]
+  retires?: {
+  day: string
+  past: boolean
+  successor: (string | null)
+  }
   }[]
   other: ({
   name: string

@@ -36,6 +36,7 @@ import {
   targetPlace,
 } from './places.ts';
 import { targetName } from '../../../../core/dry-run/written-config.ts';
+import { describeRetirement } from './retirement.ts';
 import { wayTo } from '../way-to-target.ts';
 import { replyInWords } from './plugins.ts';
 import { describeError } from './request.ts';
@@ -61,6 +62,7 @@ export function describeTarget(seen: Observation, one: SeenAttempt): TargetExpla
     health: describeHealth(seen, one.health, target),
     nextAfter: one.nextAfter,
     provider: resolved && describeProvider(seen, resolved),
+    retires: describeRetirement(seen, one),
     timeouts: describeTimeouts(seen, one),
     retry: describeRetry(seen, target),
     commit: recorded.commit,

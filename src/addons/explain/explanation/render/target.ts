@@ -1,5 +1,11 @@
 import { FAILURE_KINDS } from '../../../../plugin/failures.ts';
-import type { CacheExplanation, Explanation, PluginExplanation, TargetExplanation } from '../explanation.ts';
+import type {
+  CacheExplanation,
+  Explanation,
+  PluginExplanation,
+  RetirementExplanation,
+  TargetExplanation,
+} from '../explanation.ts';
 import { bodyRows, diffRows, headerRows, sendRows } from './bodies.ts';
 import { answerRows, pluginRows } from './head.ts';
 import { INDENT, LABEL_WIDTH, row, span, type Line, type Row, type Section } from '../../../../core/kernel/layout.ts';
@@ -29,6 +35,7 @@ export function targetSections(
     { label: 'why', rows: whyRows(reported) },
     { label: 'health', rows: healthRows(reported) },
     { label: 'provider', rows: providerRows(reported) },
+    { label: 'retires', rows: reported.retires ? retirementRows(reported.retires) : [] },
     { label: 'plugins', rows: pluginRows(own.map((plugin) => withoutRepetition(plugin, reported))) },
     { label: 'body', rows: bodyRows(reported) },
     ...(outbound
@@ -123,6 +130,11 @@ const providerRows = ({ provider }: TargetExplanation): Row[] =>
         ...(provider.fields ? [row([aside(`takes ${fieldsText(provider.fields)}`)])] : []),
       ]
     : [];
+
+const retirementRows = ({ day, successor, loses }: RetirementExplanation): Row[] => [
+  row([span(day, 'warn'), ...(successor === undefined ? [] : [span(', successor '), span(successor, 'value')])]),
+  ...loses.map((lost) => row([aside('loses '), span(lost)])),
+];
 
 function cacheRows({ key, parts, maxAgeMs, scope, source, now, near }: CacheExplanation): Row[] {
   return [

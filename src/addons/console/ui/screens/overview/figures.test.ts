@@ -44,7 +44,7 @@ describe('the overview', () => {
     expect(tableOf(times, [times], false)[0]?.values).toEqual([4]);
   });
 
-  it('says what is wrong now: a refused reload, an open breaker, a key that ends, a budget that is nearly spent, a model without a price', () => {
+  it('says what is wrong now: a refused reload, an open breaker, a key that ends, a budget that is nearly spent, models that retire, a model without a price', () => {
     const wrong = wrongOf(
       {
         settings: {
@@ -111,7 +111,11 @@ describe('the overview', () => {
         ],
       },
       {
-        models: [series('m', [9], []), { ...series('own-model', [9], []), unpriced: [2, 0, 1] }],
+        models: [
+          { ...series('m', [9], []), retires: { day: '2027-01-14', past: false, successor: 'n' } },
+          { ...series('own-model', [9], []), unpriced: [2, 0, 1] },
+          { ...series('old', [2], []), retires: { day: '2026-11-17', past: true, successor: null } },
+        ],
         whole: { ...series('', [9, 3], []), errors: [8, 1] },
       },
       Date.parse('2026-11-28T12:00:00Z'),
@@ -123,6 +127,8 @@ describe('the overview', () => {
       '4 of the last 6 calls of d to @s failed.',
       'The key k ends in 2 days.',
       'The budget b of team:x is at 85 %.',
+      'The model m retires 2027-01-14 and has 45 % of the requests. Its successor is n.',
+      'The model old retired on 2026-11-17 and has 10 % of the requests.',
       'The model own-model has no price: the cost of 3 requests is unknown.',
     ]);
   });

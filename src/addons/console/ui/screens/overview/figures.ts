@@ -5,6 +5,7 @@ export const RANGES = { '1h': 3_600_000, '6h': 21_600_000, '24h': 86_400_000, '7
 export type RangeName = keyof typeof RANGES;
 
 export type PlottedStats = ApiSchemas['stats'];
+type ModelSeries = PlottedStats['series'][number];
 type Counted = Exclude<keyof PlotSeries, 'name' | 'p50_ms' | 'p95_ms' | 'first_p95_ms'>;
 
 export const total = (series: PlotSeries, name: Counted): number => series[name].reduce((sum, value) => sum + value, 0);
@@ -93,7 +94,7 @@ const atLine = ({ file, line, message }: Diagnosed): string =>
 /** Things that somebody should look at now, the worst first. */
 export function wrongOf(
   { settings, providers, keys, budgets }: OverviewState,
-  { models, whole }: { readonly models: readonly PlotSeries[]; readonly whole: PlotSeries | undefined },
+  { models, whole }: { readonly models: readonly ModelSeries[]; readonly whole: PlotSeries | undefined },
   now: number,
 ): readonly Wrong[] {
   const { reload = null, warnings = [] } = settings ?? {};
@@ -104,6 +105,7 @@ export function wrongOf(
     ...providers.flatMap(openBreakers),
     ...keys.flatMap((key) => endOf(key, now)),
     ...budgets.flatMap(nearlySpent),
+    ...models.flatMap((model) => retiring(model, models)).slice(0, MOST),
     ...models
       .filter((model) => total(model, 'unpriced') > 0)
       .slice(0, MOST)
@@ -147,6 +149,16 @@ function nearlySpent({ id, node, cap, spent }: BudgetObject): readonly Wrong[] {
   const share = Math.floor((spent / cap) * 100);
   const href = node.startsWith('key:') ? query('keys', 'key', node.slice(4)) : query('keys', 'node', node);
   return [wrong(share >= 100 ? 'failed' : 'warning', `The budget ${id} of ${node} is at ${share} %.`, href)];
+}
+
+function retiring({ retires, ...model }: ModelSeries, all: readonly PlotSeries[]): readonly Wrong[] {
+  if (!retires) return [];
+  const requests = all.reduce((sum, one) => sum + total(one, 'requests'), 0);
+  const share = requests === 0 ? 0 : Math.round((total(model, 'requests') / requests) * 1000) / 10;
+  const { day, past, successor } = retires;
+  const then = successor === null ? '' : ` Its successor is ${successor}.`;
+  const text = `The model ${model.name} ${past ? 'retired on' : 'retires'} ${day} and has ${share} % of the requests.${then}`;
+  return [wrong(past ? 'failed' : 'warning', text, query('requests', 'model', model.name))];
 }
 
 function unpriced(model: PlotSeries): Wrong {
