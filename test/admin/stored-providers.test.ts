@@ -205,7 +205,8 @@ describe('an entry of the catalog that the store has', () => {
     expect(await areUnused()).toBe(false);
     // The file may give them another value.
     writeFileSync(file, readFileSync(file, 'utf8').replace(SECRET, OTHER));
-    expect(await admin.gateway.reload()).toMatchObject({ outcome: 'changed' });
+    // The watcher of the files may have been faster.
+    expect(['changed', 'unchanged']).toContain((await admin.gateway.reload()).outcome);
     expect([await statusOf('@x/gpt-5'), keys.at(-1)]).toEqual([200, `Bearer ${OTHER}`]);
     expect(onDisk(admin.folder) + admin.logText()).not.toContain(OTHER);
   });

@@ -147,11 +147,12 @@ describe('a request that was served', () => {
   it('is explained with the settings it ran on, however often they have been changed since', async () => {
     const { upstream, gateway, write } = await startWritable();
     write('one');
-    expect(await gateway.gateway.reload()).toMatchObject({ outcome: 'changed' });
+    // The watcher of the files may have been faster.
+    expect(['changed', 'unchanged']).toContain((await gateway.gateway.reload()).outcome);
     const { id } = await call(gateway, { config: 'it' });
     for (const model of ['two', 'three']) {
       write(model);
-      expect(await gateway.gateway.reload()).toMatchObject({ outcome: 'changed' });
+      expect(['changed', 'unchanged']).toContain((await gateway.gateway.reload()).outcome);
       await call(gateway, { config: 'it' });
     }
     expect(upstream.seen.map(({ json: body }) => body['model'])).toEqual(['one', 'two', 'three']);

@@ -205,7 +205,8 @@ describe('the service that knows the callers', () => {
     const file = `${gateway.configs}/server.yaml`;
     const server = JSON.parse(readFileSync(file, 'utf8')) as object;
     writeFileSync(file, JSON.stringify({ ...server, limits: { in_flight: 77 } }));
-    expect(await gateway.gateway.reload()).toMatchObject({ outcome: 'changed' });
+    // The watcher of the files may have been faster.
+    expect(['changed', 'unchanged']).toContain((await gateway.gateway.reload()).outcome);
     expect([(await ask()).status, asked.length]).toEqual([200, 1]);
   });
 

@@ -107,7 +107,8 @@ describe('the host of an external plugin', () => {
     const server = JSON.parse(readFileSync(file, 'utf8')) as { chains: object };
     const chains = { request: [{ plugin: 'it', options: { n: 1 } }, 'metadata', 'route'] };
     writeFileSync(file, JSON.stringify({ ...server, chains }));
-    expect(await started.gateway.gateway.reload()).toMatchObject({ outcome: 'changed' });
+    // The watcher of the files may have been faster.
+    expect(['changed', 'unchanged']).toContain((await started.gateway.gateway.reload()).outcome);
     expect(await ask()).toEqual(['3', 'kept']);
   });
 
