@@ -38,12 +38,13 @@ for (const note of [...origin.notes, ...prices.notes]) process.stdout.write(`not
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-release-'));
 try {
   const packed = pack(root, folder);
+  const tarball = join(folder, packed.file);
   check(`files of the package (${Math.round(packed.size / 1024)} KiB packed)`, checkPacked(packed));
-  const slim = install(packed.path, join(folder, 'slim'), '--omit=optional');
+  const slim = install(tarball, join(folder, 'slim'), '--omit=optional');
   check(`size without optional packages (${slim.megabytes} MB)`, checkSize(slim));
   check('the command runs without optional packages', checkCommand(slim, version));
-  check('types of the plugin API', checkTypes(join(root, 'node_modules/.bin/tsc'), slim));
-  const whole = install(packed.path, join(folder, 'whole'));
+  const whole = install(tarball, join(folder, 'whole'));
+  check('types of the plugin API', checkTypes(join(root, 'node_modules/.bin/tsc'), whole));
   const bom = shippedBom(npmBom(whole.folder), `${manifest.name}@${version}`);
   check(`licences of ${bom.components.length} packages`, unlicensed(bom));
   if (sbom !== undefined) writeFileSync(sbom, `${JSON.stringify(bom, null, 2)}\n`);

@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { IncomingHttpHeaders } from 'node:http';
+import { SettingsRefused } from '../../src/core/settings/source/diagnostic.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
 import type { Gateway } from '../../src/core/process/running-gateway.ts';
 import { systemClock } from '../../src/core/kernel/system-clock.ts';
@@ -121,6 +122,7 @@ async function run(setup: Run, known?: string): Promise<AdminGateway> {
     logTo: { write: (line) => void logs.push(line) },
   }).catch((error: unknown) => {
     remove();
+    if (error instanceof SettingsRefused) throw new Error(JSON.stringify(error.diagnostics), { cause: error });
     throw error;
   });
   let first = known;

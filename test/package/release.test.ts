@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { checkManifest, checkOrigin, type Manifest } from '../../build/release/manifest.ts';
+import { checkPacked, packBuilt } from '../../build/release/packed.ts';
 import { shippedBom, unlicensed, type Bom } from '../../build/release/sbom.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 
@@ -115,7 +116,7 @@ describe('the packages that the gateway runs', () => {
 
   it('are not among the packages of development', () => {
     const ofTests = direct.filter((name) => packages[`node_modules/${name}`]?.dev);
-    expect(ofTests.filter((name) => !name.startsWith('@opentelemetry/'))).toEqual([]);
+    expect(ofTests.filter((name) => !/^@(?:opentelemetry|types)\//.test(name))).toEqual([]);
   });
 });
 
@@ -174,4 +175,9 @@ describe('the bill of materials', () => {
       'c@1.0.0: licence missing',
     ]);
   });
+});
+
+describe('the files of the package', () => {
+  it('are code, types, schemas, samples, pages and templates, and no source', () =>
+    expect(checkPacked(packBuilt(packageFile(''), '--dry-run'))).toEqual([]));
 });

@@ -69,7 +69,7 @@ export class SettingsRefused extends Error {
   override readonly name = 'SettingsRefused';
   readonly diagnostics: readonly Diagnostic[];
   constructor(diagnostics: readonly Diagnostic[]) {
-    super(`The settings have errors: ${diagnostics.map(describe).join('; ')}`);
+    super('The settings have errors.');
     this.diagnostics = diagnostics;
   }
 }

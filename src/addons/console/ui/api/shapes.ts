@@ -5,7 +5,7 @@ export type ApiSchemas = Api.Document['schemas'];
 
 export type ConsoleSession = ApiSchemas['session'];
 export type ProblemAnswer = ApiSchemas['problem'];
-export type PlotSeries = ApiSchemas['stats']['series'][number];
+export type PlotSeries = NonNullable<ApiSchemas['stats']['other']>;
 export type ShownEntry = ApiSchemas['provider'];
 export type EntryKind = ApiSchemas['provider_kind'];
 export type KeyObject = ApiSchemas['key'];
