@@ -137,6 +137,25 @@ export function describeCounters(backend: Backend<'counters'>): void {
     );
 
     it(
+      'end all leases of a process that has ended, lost ones and those whose answer never came too, and none of others',
+      on(async ({ counters }) => {
+        const { grants } = await counters.take([ask(20)], A, 1);
+        await counters.reap(A.id);
+        await counters.take([ask(30)], A, 2);
+        await counters.take([ask(5)], B, 1);
+        await counters.report([{ lease: grants[0]!.leases[0]!.lease, usedTotal: 8 }], A);
+        expect(await sums(counters)).toEqual([8, 35, 12]);
+        for (let turn = 0; turn < 2; turn += 1) await counters.giveBack([], A, true);
+        expect([await sums(counters), await sums(counters, KEY)]).toEqual([
+          [8, 5, 0],
+          [0, 5, 0],
+        ]);
+        await counters.report([{ lease: grants[0]!.leases[0]!.lease, usedTotal: 9 }], A);
+        expect(await sums(counters)).toEqual([9, 5, 0]);
+      }),
+    );
+
+    it(
       'change by adjustments, once for each id',
       on(async ({ counters }) => {
         const topUp = { ...TEAM, id: 'a1', of: 'spent', by: -40, why: 'paid' } as const;

@@ -208,16 +208,17 @@ function giveBack(
   now: number,
 ): void {
   checkSize(leases.length);
-  for (const id of leases) {
-    const lease = tables.lease(id);
+  // A process may not know of its last lease: it was killed before the answer came.
+  for (const lease of isLast ? tables.openLeases(by.id) : leases.map((id) => tables.lease(id)))
     if (lease?.boot === by.id && lease.state !== 'ended')
       replaceLease(tables, lease, { after: { ...lease, state: 'ended', endedAt: now }, now });
-  }
   if (isLast) tables.credit?.saveUse(by.id, undefined);
 }
 
 function reap(tables: CountingTables, now: number, boot?: Boot['id']): LostLease[] {
-  const lost = tables.reapable(now - LEASE_MS, boot).map((lease) => {
+  const due = boot === undefined ? tables.reapable(now - LEASE_MS) : tables.openLeases(boot);
+  const living = due.filter(({ state }) => state === 'live');
+  const lost = living.map((lease) => {
     replaceLease(tables, lease, { after: { ...lease, state: 'lost', endedAt: now }, now });
     return { lease: lease.id, boot: lease.boot, ...refOf(lease), rest: restOf(lease) };
   });

@@ -77,19 +77,21 @@ export class SqliteCounters {
   }
 }
 
-type LeaseTables = Pick<CountingTables, 'lease' | 'liveLease' | 'reapable' | 'lostLeases' | 'newLeaseId' | 'saveLease'>;
+type LeaseTables = Pick<
+  CountingTables,
+  'lease' | 'liveLease' | 'reapable' | 'openLeases' | 'lostLeases' | 'newLeaseId' | 'saveLease'
+>;
 
 const leaseTables = (db: Database): LeaseTables => ({
   lease: (id) => db.get<LeaseRow>(`${LEASE} WHERE id = ?`, id),
   liveLease: (boot, { node, period }) =>
     db.get<LeaseRow>(`${LEASE} WHERE boot = ? AND node = ? AND period = ? AND state = 'live'`, boot, node, period),
-  reapable: (since, boot) =>
-    boot === undefined
-      ? db.all<LeaseRow>(
-          `${LEASE} WHERE state = 'live' AND NOT EXISTS (SELECT 1 FROM boot WHERE boot.id = lease.boot AND seen_at >= ?) ORDER BY id`,
-          since,
-        )
-      : db.all<LeaseRow>(`${LEASE} WHERE state = 'live' AND boot = ? ORDER BY id`, boot),
+  reapable: (since) =>
+    db.all<LeaseRow>(
+      `${LEASE} WHERE state = 'live' AND NOT EXISTS (SELECT 1 FROM boot WHERE boot.id = lease.boot AND seen_at >= ?) ORDER BY id`,
+      since,
+    ),
+  openLeases: (boot) => db.all<LeaseRow>(`${LEASE} WHERE state IN ('live', 'lost') AND boot = ? ORDER BY id`, boot),
   lostLeases: ({ node, period }) =>
     db.all<LeaseRow>(`${LEASE} WHERE node = ? AND period = ? AND state = 'lost' ORDER BY id`, node, period),
   newLeaseId: () =>
