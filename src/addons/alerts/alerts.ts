@@ -12,9 +12,9 @@ import { oneAtATime } from '../../core/process/one-at-a-time.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
 import { Webhook, type WebhookEvent, type WebhookTools } from './webhook.ts';
 
-/** Most alerts that wait for the store's answer, whether another process has raised them. */
-const MAX_DECIDING = 10_000;
-/** Of these are asked about at a time: the last questions of a burst would wait for a connection until they fail. */
+/** Most alerts that wait for the store, which knows whether another process has raised them, and takes their events. */
+const MAX_WAITING = 10_000;
+/** Calls of the store at a time: the last ones of a burst would wait for a connection until they fail. */
 const AT_ONCE = 4;
 /** Names of alerts that this process has raised and does not raise again; with more, all are forgotten. */
 const MAX_RAISED = 10_000;
@@ -29,8 +29,6 @@ const MESSAGES: Readonly<Record<AlertKind, string>> = {
   backup_failure: 'the state store could not be backed up',
   rolled_back: 'the state store went back to an earlier version',
 };
-
-type OnceAlert = Alert & { readonly once: AlertMark };
 
 /** The alerts of a process. */
 export type ProcessAlerts = Pick<Alerts, 'raise' | 'apply' | 'useStored' | 'start' | 'close'>;
@@ -47,12 +45,10 @@ export class Alerts implements AlertSink {
   #tree: AlertTree = { around: () => [] };
   #ports: () => CounterPorts | undefined = () => undefined;
   #fleet: Fleet | undefined;
-  readonly #deciding: OnceAlert[] = [];
-  readonly #decide = oneAtATime(async () => {
-    const raiseFirst = async (alert: OnceAlert): Promise<void> => {
-      if (await this.#isFirst(alert.once)) await this.#publish(alert);
-    };
-    while (this.#deciding.length > 0) await Promise.all(this.#deciding.splice(0, AT_ONCE).map(raiseFirst));
+  readonly #waiting: Alert[] = [];
+  readonly #raiseAll = oneAtATime(async () => {
+    while (this.#waiting.length > 0)
+      await Promise.all(this.#waiting.splice(0, AT_ONCE).map((alert) => this.#raise(alert)));
   });
 
   constructor(setup: WebhookTools) {
@@ -118,12 +114,14 @@ export class Alerts implements AlertSink {
   readonly #keep = (event: WebhookEvent, to: string): Promise<boolean> => this.#stored.add(event, [to]);
 
   raise(alert: Alert): void {
-    const { once } = alert;
-    if (!once) return void this.#publish(alert);
-    if (this.#deciding.length >= MAX_DECIDING)
+    if (this.#waiting.length >= MAX_WAITING)
       return this.#setup.log.error({ alert: alert.kind }, 'too many alerts at once');
-    this.#deciding.push({ ...alert, once });
-    void this.#decide();
+    this.#waiting.push(alert);
+    void this.#raiseAll();
+  }
+
+  async #raise(alert: Alert): Promise<void> {
+    if (!alert.once || (await this.#isFirst(alert.once))) await this.#publish(alert);
   }
 
   async close(): Promise<void> {
