@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isFull } from '../support/effort.ts';
 import { postgresMissing, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { inTurns } from '../support/in-turns.ts';
 import { startRelay, type Relay } from '../support/relay.ts';
 import type { ScriptedUpstream } from '../support/upstream.ts';
 import { KEY, until } from '../support/gateway.ts';
@@ -67,29 +68,7 @@ async function startTwo(store: object = {}): Promise<[FleetGateway, FleetGateway
 const sumsOf = ({ store }: FleetGateway) =>
   store(({ ledger }) => ledger.rollups({ from: 0, to: Date.now() + 86_400_000, by: [], step: 'all' }));
 
-/** Rounds of requests: as many for each gateway, and at least for this time. */
-const ROUNDS = isFull('fleet') ? 1000 : 60;
-const LEAST_MS = 4_000;
-
-/**
- * Requests of an uncapped key on gateways in turns. Beside those whose store is away one works whose store is not: whatever slows the machine
- * slows both.
- */
-async function askInTurns(gateways: readonly FleetGateway[]) {
-  const durations = gateways.map((): number[] => []);
-  const statuses = new Set<number>();
-  for (const from = performance.now(); durations[0]!.length < ROUNDS || performance.now() - from < LEAST_MS;) {
-    for (const [at, gateway] of gateways.entries()) {
-      const sent = performance.now();
-      statuses.add(await gateway.ask());
-      durations[at]!.push(performance.now() - sent);
-    }
-    await sleep(5);
-  }
-  const at = (share: number): readonly number[] =>
-    durations.map((one) => one.toSorted((x, y) => x - y)[Math.floor(one.length * share)]!);
-  return { rounds: durations[0]!.length, statuses: [...statuses], p50: at(0.5), p99: at(0.99) };
-}
+const LEAST = { rounds: isFull('fleet') ? 1000 : 60, ms: 4_000 };
 
 describe.skipIf(missing !== undefined)(
   `two gateways on one PostgreSQL${missing === undefined ? '' : ` (${missing})`}`,
@@ -163,11 +142,13 @@ describe.skipIf(missing !== undefined)(
         await answers(other);
         for (const gateway of [a, b, other]) expect(await gateway.ask()).toBe(200);
         relay.set(mode, delay);
-        const { rounds, statuses, p50, p99 } = await askInTurns([a, b, other]);
+        // Beside those whose store is away one works whose store is not.
+        const asks = [a, b, other].map((one) => () => one.ask());
+        const { rounds, answers: statuses, p50, p99 } = await inTurns(asks, LEAST);
         relay.set('pass');
         const ratios = [p50, p99].map(([ofA, ofB, beside]) => (Math.max(ofA!, ofB!) / beside!).toFixed(2));
         console.log(`${mode}, ${delay} ms: p50 ${ratios[0]} x, p99 ${ratios[1]} x of a gateway whose store answers`);
-        expect(statuses).toEqual([200]);
+        expect([...statuses]).toEqual([200]);
         // A request that waited for the store would take 200 ms or more, thirty times as long.
         for (const ms of p50.slice(0, 2)) expect(ms).toBeLessThan(3 * p50[2]!);
         await answers(a);
