@@ -76,7 +76,7 @@ export function describeCounters(backend: Backend<'counters'>): void {
         expect(await sums(counters)).toEqual([30, 20, 0]);
         await counters.take([ask(10)], A, 2);
         await expect(counters.take([ask(10)], A, 1)).rejects.toMatchObject({ code: 'conflict' });
-        for (let turn = 0; turn < 3; turn += 1) await counters.giveBack([lease], A);
+        for (let turn = 0; turn < 3; turn += 1) await counters.giveBack([lease, lease], A);
         expect(await sums(counters)).toEqual([30, 0, 0]);
         await counters.report([{ lease, usedTotal: 35 }], A);
         expect(await sums(counters)).toEqual([35, 0, 0]);

@@ -209,9 +209,12 @@ function giveBack(
 ): void {
   checkSize(leases.length);
   // A process may not know of its last lease: it was killed before the answer came.
-  for (const lease of isLast ? tables.openLeases(by.id) : leases.map((id) => tables.lease(id)))
+  const ids = isLast ? tables.openLeases(by.id).map(({ id }) => id) : leases;
+  for (const id of ids) {
+    const lease = tables.lease(id);
     if (lease?.boot === by.id && lease.state !== 'ended')
       replaceLease(tables, lease, { after: { ...lease, state: 'ended', endedAt: now }, now });
+  }
   if (isLast) tables.credit?.saveUse(by.id, undefined);
 }
 
