@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Milliseconds that a share of the calls took at most, in the order of `calls`. */
 type Durations = readonly number[];
 
-export interface InTurns<Answer> {
+interface InTurns<Answer> {
   readonly rounds: number;
   readonly answers: ReadonlySet<Answer>;
   readonly p50: Durations;
