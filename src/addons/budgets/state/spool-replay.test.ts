@@ -51,7 +51,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
       weight: 1,
       arbitrary: fc.record({
         what: fc.constant('store' as const),
-        down: fc.constantFrom(false, 'away' as const, 'deaf' as const),
+        down: fc.constantFrom(false as const, 'away' as const, 'deaf' as const),
       }),
     },
   ),
