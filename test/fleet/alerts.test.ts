@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/core/kernel/system-clock.ts';
-import type { Clock } from '../../src/plugin/index.ts';
 import { isFull } from '../support/effort.ts';
 import { until } from '../support/gateway.ts';
 import { postgresMissing, startPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -19,9 +17,6 @@ afterEach(async () => {
 });
 
 const keyOf = (number: number): string => `gatehouse_abcdefghijkl_${String(number).padStart(43, 'a')}012345`;
-
-/** An event that its gateway could not add to the store is in memory, and waits there for minutes once it was refused twice. */
-const clock: Clock = { ...systemClock, after: (ms, task) => systemClock.after(ms > 30_000 ? 5_000 : ms, task) };
 
 async function start() {
   const upstream = await startFleetUpstream();
@@ -45,7 +40,6 @@ async function start() {
       url: postgres.url(),
       upstream: upstream.url,
       server: { alerts: { webhooks: [webhook] } },
-      clock,
     });
     ended.push(() => gateway.close());
     await answers(gateway);

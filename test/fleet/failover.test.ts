@@ -7,6 +7,7 @@ import { startRelay } from '../support/relay.ts';
 import {
   answers,
   COST,
+  load,
   putKey,
   secretOf,
   startFleetGateway,
@@ -59,31 +60,6 @@ async function start(settings: readonly string[]) {
     address.lead(standby.port);
   };
   return { upstream, stream, gateways: gateways as [FleetGateway, FleetGateway], failOver };
-}
-
-/** Requests of a key, one after the other on each gateway, until it is stopped. */
-function load(gateways: readonly FleetGateway[], key: string) {
-  const statuses = new Map<number, number>();
-  const run = { isOver: false };
-  const over = Promise.all(
-    gateways.map(async ({ ask }) => {
-      while (!run.isOver) {
-        const status = await ask(key);
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        await sleep(10);
-      }
-    }),
-  );
-  return {
-    statuses,
-    get count() {
-      return [...statuses.values()].reduce((sum, one) => sum + one, 0);
-    },
-    async stop() {
-      run.isOver = true;
-      await over;
-    },
-  };
 }
 
 describe.skipIf(missing !== undefined)(

@@ -155,3 +155,28 @@ export const putKey = (id: string, key: string, doc: EntityDoc = {}): EntityChan
 
 export const write = ({ store }: FleetGateway, ...changes: EntityChange[]): Promise<number> =>
   store(({ entities }) => entities.write(changes, ANN));
+
+/** Requests of a key, one after the other on each gateway, until it is stopped. */
+export function load(gateways: readonly FleetGateway[], key: string) {
+  const statuses = new Map<number, number>();
+  const run = { isOver: false };
+  const over = Promise.all(
+    gateways.map(async ({ ask }) => {
+      while (!run.isOver) {
+        const status = await ask(key);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        await sleep(10);
+      }
+    }),
+  );
+  return {
+    statuses,
+    get count() {
+      return [...statuses.values()].reduce((sum, one) => sum + one, 0);
+    },
+    async stop() {
+      run.isOver = true;
+      await over;
+    },
+  };
+}

@@ -139,10 +139,10 @@ class Racer {
 }
 
 describe.skipIf(missing !== undefined)(
-  `budgets that two gateways race for${missing === undefined ? '' : ` (${missing})`}`,
+  `budgets that three gateways race for${missing === undefined ? '' : ` (${missing})`}`,
   () => {
     it('of 1 USD each are exceeded by no more than the formula, with standing credit', async () => {
-      const racers = [new Racer(await openStore()), new Racer(await openStore())];
+      const racers = [new Racer(await openStore()), new Racer(await openStore()), new Racer(await openStore())];
       const until = performance.now() + 200_000;
       const isOver = (): boolean =>
         performance.now() > until || racers.every(({ refused }) => refused.size === BUDGETS.length);

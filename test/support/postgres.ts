@@ -123,8 +123,12 @@ async function startIn(
   };
   const start = async (): Promise<void> => {
     const args = all.flatMap((setting) => ['-c', setting]);
-    server = spawn(found('postgres')!, ['-D', data, ...args], { ...owner, cwd: folder, stdio: 'ignore' });
-    await answers(port, server);
+    for (const until = Date.now() + STARTS_MS; ; await wait(200)) {
+      server = spawn(found('postgres')!, ['-D', data, ...args], { ...owner, cwd: folder, stdio: 'ignore' });
+      if (await answers(port, server)) return;
+      // The processes of one that was killed need a moment to notice that they are alone, and the next server waits for none of them.
+      if (Date.now() > until) throw new Error('the server ends at its start');
+    }
   };
   await start();
   return {
@@ -173,7 +177,7 @@ server_reset_query = DISCARD ALL
     cwd: folder,
     stdio: 'ignore',
   });
-  await answers(port, bouncer);
+  if (!(await answers(port, bouncer))) throw new Error('pgbouncer has ended at its start');
   return {
     url: server.url(port),
     async end() {
@@ -219,12 +223,12 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A connection is accepted, and a server that still starts or recovers refuses the startup message: asked until it asks for a password. */
-async function answers(port: number, child: ChildProcess): Promise<void> {
+/** A connection is accepted, and a server that still starts or recovers refuses the startup message: asked until it asks for a password. False: it has ended. */
+async function answers(port: number, child: ChildProcess): Promise<boolean> {
   const until = Date.now() + STARTS_MS;
   while (Date.now() < until) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error('the server has ended at its start');
-    if ((await firstByte(port)) === 'R') return;
+    if (child.exitCode !== null || child.signalCode !== null) return false;
+    if ((await firstByte(port)) === 'R') return true;
     await wait(50);
   }
   throw new Error(`the server on port ${port} does not answer`);

@@ -10,12 +10,14 @@ interface FleetSetup extends TestSettings {
   readonly limits?: object;
   /** Beside `store` and `shared` in `state`. */
   readonly state?: object;
+  /** Number of gateways. */
+  readonly size?: number;
   /** Flags of redis-server. */
   readonly flags?: readonly string[];
   /** The server refuses the gateways. */
   readonly isRefused?: boolean;
-  /** The address that the gateways use. */
-  readonly url?: (redis: RedisServer) => string;
+  /** The address that a gateway uses. */
+  readonly url?: (redis: RedisServer, at: number) => string | Promise<string>;
 }
 
 export interface Fleet {
@@ -23,16 +25,16 @@ export interface Fleet {
   readonly upstream: ScriptedUpstream;
   readonly a: TestGateway;
   readonly b: TestGateway;
+  readonly gateways: readonly TestGateway[];
 }
 
-/** Two gateways with the same settings before one upstream and one server; all end with the test. */
+/** Two gateways, or more, with the same settings before one upstream and one server; all end with the test. */
 export async function startFleet(script: Script, setup: FleetSetup = {}): Promise<Fleet> {
-  const { limits, state, flags, url, isRefused, server, ...settings } = setup;
+  const { limits, state, flags, url, isRefused, server, size = 2, ...settings } = setup;
   const redis = await startRedis(() => flags ?? []);
   onTestFinished(() => redis.stop());
   const upstream = await startUpstream(script);
   onTestFinished(() => upstream.close());
-  const shared = { type: 'redis', url: `\${env:NONE:-${url?.(redis) ?? redis.url}}` };
   const all = {
     catalog: { providers: entriesFor(upstream.url) },
     keys: {
@@ -42,18 +44,19 @@ export async function startFleet(script: Script, setup: FleetSetup = {}): Promis
         ...(id === 'limited' && limits && { limits }),
       })),
     },
-    server: { ...(typeof server === 'object' && server), state: { store: { type: 'memory' }, ...state, shared } },
     ...settings,
   };
-  const start = async (): Promise<TestGateway> => {
-    const gateway = await startTestGateway(all);
+  const gateways: TestGateway[] = [];
+  for (let at = 0; at < size; at += 1) {
+    const shared = { type: 'redis', url: `\${env:NONE:-${(await url?.(redis, at)) ?? redis.url}}` };
+    const own = { ...(typeof server === 'object' && server), state: { store: { type: 'memory' }, ...state, shared } };
+    const gateway = await startTestGateway({ ...all, server: own });
     onTestFinished(() => gateway.close());
-    return gateway;
-  };
-  const [a, b] = [await start(), await start()];
-  for (const one of isRefused ? [] : [a, b])
+    gateways.push(gateway);
+  }
+  for (const one of isRefused ? [] : gateways)
     await until(async () => (await metricOf(one, 'gatehouse_shared_up')) === 1, 'the server answers');
-  return { redis, upstream, a, b };
+  return { redis, upstream, a: gateways[0]!, b: gateways[1]!, gateways };
 }
 
 export interface Answer {

@@ -1,6 +1,8 @@
-import { expect, it } from 'vitest';
-import { until } from '../support/gateway.ts';
-import { describeWithRedis } from '../support/redis.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { until, type TestGateway } from '../support/gateway.ts';
+import { describeWithRedis, type RedisServer } from '../support/redis.ts';
+import { startRelay, type Relay } from '../support/relay.ts';
 import { json, openaiReply, type Script } from '../support/upstream.ts';
 import { chat, KEYS, metricOf, slowAnswers, startFleet, type Fleet } from './gateways.ts';
 
@@ -35,6 +37,41 @@ describeWithRedis('limits that two gateways share', () => {
     const missed = (await slowAnswers(a, b)) > 0 ? burst : 0;
     expect(count).toBeLessThanOrEqual(rate * seconds + burst + 2 + missed);
     expect(count).toBeGreaterThanOrEqual(burst - 2);
+  });
+
+  it('admit a rate once on three gateways, and wholly on the one that is left when the others fall silent', async () => {
+    const relays: Relay[] = [];
+    const url = async ({ port, url: direct }: RedisServer, at: number): Promise<string> => {
+      if (at === 0) return direct;
+      const relay = await startRelay(port);
+      onTestFinished(() => relay.close());
+      relays.push(relay);
+      return `redis://127.0.0.1:${relay.port}`;
+    };
+    const { gateways } = await startFleet(answers, { limits: { requests: '60/min' }, size: 3, url });
+    const [a] = gateways as [TestGateway];
+    for (const one of gateways)
+      await until(async () => (await metricOf(one, 'gatehouse_shared_members')) === 3, 'each knows of all');
+    const from = performance.now();
+    let count = 0;
+    for (let round = 0; round < 15; round += 1)
+      for (const one of gateways) if ((await chat(one, 'Hi', KEYS.limited)).status === 200) count += 1;
+    const missed = (await slowAnswers(...gateways)) > 0 ? burst : 0;
+    expect(count).toBeLessThanOrEqual(rate * ((performance.now() - from) / 1000) + burst + 3 + missed);
+    expect(count).toBeGreaterThanOrEqual(burst - 3);
+    // To the server and to the rest, one that was killed looks the same.
+    for (const relay of relays) relay.set('cut');
+    await until(async () => (await metricOf(a, 'gatehouse_shared_members')) === 1, 'one is left');
+    const alone = performance.now();
+    const sent = { all: 0, admitted: 0 };
+    for (; performance.now() - alone < 9_000; await sleep(100)) {
+      sent.all += 1;
+      if ((await chat(a, 'Hi', KEYS.limited)).status === 200) sent.admitted += 1;
+    }
+    const seconds = (performance.now() - alone) / 1000;
+    // A third of the rate would be 3.
+    expect(sent.admitted).toBeGreaterThanOrEqual(Math.min(sent.all, 6));
+    expect(sent.admitted).toBeLessThanOrEqual(rate * seconds + burst + 1);
   });
 
   it('become an equal part for each gateway while the server is away, and are shared again', async () => {

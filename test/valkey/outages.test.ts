@@ -5,13 +5,17 @@ import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import { Authority } from '../../src/core/settings/read/certificates.testkit.ts';
 import { Secret } from '../../src/plugin/index.ts';
 import { certificateFolder } from '../network/tls.testkit.ts';
+import { isFull } from '../support/effort.ts';
 import { until, type TestGateway } from '../support/gateway.ts';
-import { describeWithRedis, startRedis } from '../support/redis.ts';
+import { inTurns } from '../support/in-turns.ts';
+import { describeWithRedis, startRedis, type RedisServer } from '../support/redis.ts';
+import { startRelay, type Relay } from '../support/relay.ts';
 import { json, openaiReply, type Script } from '../support/upstream.ts';
 import { ask, chat, KEYS, metricOf, startFleet } from './gateways.ts';
 
 const answers: Script = (_, res) => json(res, openaiReply('Hello.'));
 const CACHED = { server: { default_config: 'cached' }, gateway: { cached: { cache: { mode: 'exact', max_age: 60 } } } };
+const LEAST = { rounds: isFull('fleet') ? 1000 : 60, ms: 3_000 };
 const LIMITS = { requests: '6000/min', tokens: '1000000/min', concurrency: 50 };
 
 /** Requests that use all that is shared. */
@@ -50,6 +54,36 @@ describeWithRedis('requests go on while the server', () => {
       expect([away - 1, away]).toContain(lines.length - away);
     }
   });
+
+  it.each([
+    ['hang', 0],
+    ['deaf', 0],
+    ['pass', 200],
+  ] as const)(
+    'is behind a network with: %s, %d ms, and take no longer than those of a gateway that reaches it',
+    async (mode, delay) => {
+      const relays: Relay[] = [];
+      const url = async ({ port, url: direct }: RedisServer, at: number): Promise<string> => {
+        if (at === 0) return direct;
+        const between = await startRelay(port);
+        onTestFinished(() => between.close());
+        relays.push(between);
+        return `redis://127.0.0.1:${between.port}`;
+      };
+      const limits = { requests: '600000/min', tokens: '100000000/min', concurrency: 50 };
+      const { gateways } = await startFleet(answers, { limits, url });
+      for (const one of gateways) expect((await chat(one, 'Hi', KEYS.limited)).status).toBe(200);
+      relays[0]!.set(mode, delay);
+      const asks = gateways.map((one) => async () => (await chat(one, 'Hi', KEYS.limited)).status);
+      const { answers: statuses, p50, p99 } = await inTurns(asks, LEAST);
+      const ratios = [p50, p99].map(([beside, away]) => (away! / beside!).toFixed(2));
+      console.log(`Valkey ${mode}, ${delay} ms: p50 ${ratios[0]} x, p99 ${ratios[1]} x of a gateway that reaches it`);
+      expect([...statuses]).toEqual([200]);
+      // A command has 100 ms: a request that waited for one would take ten times as long.
+      expect(p50[1]!).toBeLessThan(3 * p50[0]!);
+      relays[0]!.set('pass');
+    },
+  );
 
   it('loses everything', async () => {
     const { a, b, redis } = await startFleet(answers, { ...CACHED, limits: LIMITS });

@@ -82,6 +82,23 @@ describe('alerts of several processes', () => {
     expect(raised.toSorted()).toEqual(['budget 100', 'budget 80', 'exhausted 84']);
   });
 
+  it('are asked about a few at a time, each of two thousand that come at once', async () => {
+    const clock = createFakeClock();
+    const asked = { all: 0, now: 0, most: 0 };
+    const notify: StateStore['counters']['notify'] = async () => {
+      asked.all += 1;
+      asked.most = Math.max(asked.most, (asked.now += 1));
+      await clock.sleep(1);
+      asked.now -= 1;
+      return false;
+    };
+    const { alerts } = open(clock, { counters: { notify } as unknown as StateStore['counters'] });
+    for (let at = 0; at < 2000; at += 1)
+      alerts.raise(atPercent(80, [18], { once: { counter: { node: `n${at}`, period: 1 }, bits: [18] } }));
+    await clock.advance(1000);
+    expect(asked).toEqual({ all: 2000, now: 0, most: 4 });
+  });
+
   it('are raised by each of them while the store does not answer', async () => {
     const clock = createFakeClock();
     const counters = { notify: () => Promise.reject(new Error('down')) } as unknown as StateStore['counters'];

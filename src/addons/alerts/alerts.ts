@@ -8,11 +8,14 @@ import { SpendWatch } from './spend-watch.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
 import type { Fleet } from '../../core/ports/fleet.ts';
 import type { Counters } from '../../core/ports/counters.ts';
+import { oneAtATime } from '../../core/process/one-at-a-time.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
-import { Webhook, type WebhookTools } from './webhook.ts';
+import { Webhook, type WebhookEvent, type WebhookTools } from './webhook.ts';
 
-/** Most alerts with an open question to the store, whether another process has raised them. */
-const MAX_DECIDING = 1000;
+/** Most alerts that wait for the store, which knows whether another process has raised them, and takes their events. */
+const MAX_WAITING = 10_000;
+/** Calls of the store at a time: the last ones of a burst would wait for a connection until they fail. */
+const AT_ONCE = 4;
 /** Names of alerts that this process has raised and does not raise again; with more, all are forgotten. */
 const MAX_RAISED = 10_000;
 
@@ -42,7 +45,11 @@ export class Alerts implements AlertSink {
   #tree: AlertTree = { around: () => [] };
   #ports: () => CounterPorts | undefined = () => undefined;
   #fleet: Fleet | undefined;
-  #deciding = 0;
+  readonly #waiting: Alert[] = [];
+  readonly #raiseAll = oneAtATime(async () => {
+    while (this.#waiting.length > 0)
+      await Promise.all(this.#waiting.splice(0, AT_ONCE).map((alert) => this.#raise(alert)));
+  });
 
   constructor(setup: WebhookTools) {
     this.#setup = setup;
@@ -83,7 +90,7 @@ export class Alerts implements AlertSink {
     for (const webhook of webhooks) {
       const known = this.#webhooks.get(webhook.id);
       if (known) known.apply(webhook);
-      else this.#webhooks.set(webhook.id, new Webhook(webhook, this.#setup));
+      else this.#webhooks.set(webhook.id, new Webhook(webhook, this.#setup, this.#keep));
     }
     const isWanted = webhooks.some(({ kinds }) => kinds.has('anomaly'));
     this.#spend.apply(isWanted ? anomalies : undefined);
@@ -104,13 +111,17 @@ export class Alerts implements AlertSink {
     this.#stored.start();
   }
 
+  readonly #keep = (event: WebhookEvent, to: string): Promise<boolean> => this.#stored.add(event, [to]);
+
   raise(alert: Alert): void {
-    if (!alert.once) return this.#publish(alert);
-    if (this.#deciding >= MAX_DECIDING) return this.#setup.log.error({ alert: alert.kind }, 'too many alerts at once');
-    this.#deciding += 1;
-    void this.#isFirst(alert.once)
-      .then((isFirst) => isFirst && this.#publish(alert))
-      .finally(() => (this.#deciding -= 1));
+    if (this.#waiting.length >= MAX_WAITING)
+      return this.#setup.log.error({ alert: alert.kind }, 'too many alerts at once');
+    this.#waiting.push(alert);
+    void this.#raiseAll();
+  }
+
+  async #raise(alert: Alert): Promise<void> {
+    if (!alert.once || (await this.#isFirst(alert.once))) await this.#publish(alert);
   }
 
   async close(): Promise<void> {
@@ -142,7 +153,8 @@ export class Alerts implements AlertSink {
     }
   }
 
-  #publish({ kind, nodes, text, data, once }: Alert): void {
+  /** Never rejects. */
+  async #publish({ kind, nodes, text, data, once }: Alert): Promise<void> {
     const { log, families, clock } = this.#setup;
     const around = new Set(nodes.flatMap((node) => [node, ...this.#tree.around(node)]));
     const event = {
@@ -158,14 +170,8 @@ export class Alerts implements AlertSink {
     if (kind === 'budget') families.budgetWarnings.add({ budget: String(data.budget), percent: String(data.percent) });
     const sent = { id: event.id, body: JSON.stringify(event) };
     const webhooks = [...this.#webhooks.values()].filter((webhook) => webhook.takes(event.nodes, kind));
-    if (!this.#ports()?.outbox) for (const webhook of webhooks) webhook.send(sent);
-    else
-      void this.#stored
-        .add(
-          sent,
-          webhooks.map(({ id }) => id),
-        )
-        .then((isStored) => isStored || webhooks.forEach((webhook) => webhook.send(sent)));
+    const to = webhooks.map(({ id }) => id);
+    if (!(await this.#stored.add(sent, to))) for (const webhook of webhooks) webhook.send(sent);
   }
 }
 

@@ -67,6 +67,26 @@ describe('alerts with a state store', () => {
     await second.alerts.close();
   });
 
+  it('wait in memory until a store that was away takes them, and outlive their gateway from then on', async () => {
+    const { clock, store, got, receiver, gateway } = setUp();
+    receiver.status = 503;
+    let isAway = true;
+    const add: StateStore['outbox']['add'] = (events) =>
+      isAway ? Promise.reject(new Error('away')) : store.outbox.add(events);
+    const first = gateway(() => ({ ...store, outbox: { ...store.outbox, add } }));
+    first.alerts.raise(alert(1));
+    await clock.advance(10_000);
+    expect(await store.outbox.waiting()).toEqual(new Map());
+    isAway = false;
+    await clock.advance(10_000);
+    expect([(await store.outbox.waiting()).get('ops'), first.errors]).toEqual([1, []]);
+    receiver.status = 200;
+    const second = gateway();
+    await clock.advance(3_600_000);
+    expect([got, await store.outbox.waiting()]).toEqual([['alert 1'], new Map()]);
+    for (const { alerts } of [first, second]) await alerts.close();
+  });
+
   it('are given up after six tries, with a line that has all of the event', async () => {
     const { clock, store, receiver, gateway } = setUp();
     receiver.status = 500;

@@ -30,7 +30,7 @@ function openWebhook(answer: Answer) {
     return answer(request, seen.length - 1);
   };
   const families = familiesOf(openFamilies(), ALERT_METRICS);
-  const webhook = new Webhook(settings, { clock, log: log as never, families, exchange });
+  const webhook = new Webhook(settings, { clock, log: log as never, families, exchange }, () => Promise.resolve(false));
   return { clock, seen, lost, webhook, families };
 }
 

@@ -42,6 +42,7 @@ type LostBy = 'tries' | 'queue_full' | 'removed' | 'shutdown';
 /** Delivers events to one webhook, and those that no state store takes from memory. Nothing waits for it. */
 export class Webhook {
   readonly #tools: WebhookTools;
+  readonly #keep: (event: WebhookEvent, to: string) => Promise<boolean>;
   #settings: WebhookSettings;
   readonly #jobs = new Set<Delivery>();
   readonly #ready: Delivery[] = [];
@@ -49,9 +50,15 @@ export class Webhook {
   #stored = 0;
   #closed = false;
 
-  constructor(settings: WebhookSettings, tools: WebhookTools) {
+  /** @param keep puts an event into the state store, from where it is delivered. False: the store does not take it */
+  constructor(
+    settings: WebhookSettings,
+    tools: WebhookTools,
+    keep: (event: WebhookEvent, to: string) => Promise<boolean>,
+  ) {
     this.#settings = settings;
     this.#tools = tools;
+    this.#keep = keep;
     const { webhookTries, webhookQueue } = tools.families;
     webhookQueue.set({ webhook: settings.id }, 0);
     for (const result of ['success', 'failure']) webhookTries.declare({ webhook: settings.id, result });
@@ -112,10 +119,12 @@ export class Webhook {
   async #try(job: Delivery, timeoutMs: number): Promise<void> {
     const failure = await this.post(job.event, timeoutMs);
     const { clock } = this.#tools;
+    // In memory it would be lost with this process: the store may take it by now.
+    const isOver = failure === undefined || (await this.#keep(job.event, this.id));
     // The event was dropped meanwhile.
     if (!this.#jobs.has(job)) return;
     job.tries += 1;
-    if (failure === undefined) return this.#drop(job);
+    if (isOver) return this.#drop(job);
     const pause = PAUSES_MS[job.tries - 1];
     if (pause === undefined) return this.#lose(job, 'tries', failure);
     if (this.#closed) return this.#lose(job, 'shutdown', failure);

@@ -31,7 +31,7 @@ export interface Counters {
   report(used: readonly LeaseUsage[], by: Boot): Promise<readonly LeaseState[]>;
   /**
    * Ends leases: the unused rest is free again, of lost leases too. Leases that are unknown or ended are ignored.
-   * @param isLast the process has ended, and the store has all that it used: its standing credit is free again
+   * @param isLast the process has ended, and the store has all that it used: all its leases end, and its standing credit is free again
    */
   giveBack(leases: readonly LeaseId[], by: Boot, isLast?: boolean): Promise<void>;
   /**

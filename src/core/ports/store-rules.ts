@@ -75,8 +75,10 @@ export interface CountingTables {
   saveCounter(row: CounterState): void;
   lease(id: LeaseId): LeaseRow | undefined;
   liveLease(boot: Boot['id'], ref: CounterRef): LeaseRow | undefined;
-  /** Living leases of processes that were not renewed since, or of one process. */
-  reapable(since: number, boot: Boot['id'] | undefined): readonly LeaseRow[];
+  /** Living leases of processes that were not renewed since. */
+  reapable(since: number): readonly LeaseRow[];
+  /** Living and lost leases of a process. */
+  openLeases(boot: Boot['id']): readonly LeaseRow[];
   /** In the order of their ids. */
   lostLeases(ref: CounterRef): readonly LeaseRow[];
   newLeaseId(): LeaseId;

@@ -127,8 +127,8 @@ export class RequestLedger implements CostLedger {
     void this.#endOfTurn();
   }
 
-  /** An account has a lease now: if the process is killed before it is used, the next owner gives it back all the same. */
-  leased(account: Account): void {
+  /** An account asks for a lease, or has one: if the process is killed before it is used, the next owner of the spool gives it back all the same. */
+  names(account: Account): void {
     if (!this.#spool) return;
     this.#accounts.entriesOf([account], this.#lines);
     void this.#endOfTurn();

@@ -39,7 +39,8 @@ interface LeasesOptions {
   readonly onStore: (failure: Error | undefined) => void;
   /** A lease was declared lost: the process did not report for too long. */
   readonly onLost: (account: Account) => void;
-  readonly onLeased?: ((account: Account) => void) | undefined;
+  /** Called before a lease is asked for, and when the account has it. */
+  readonly onLease?: ((account: Account) => void) | undefined;
 }
 
 /**
@@ -170,7 +171,7 @@ export class Leases implements AccountRules, RoomSource {
     await this.#report();
     await this.#giveBack();
     const { counters, boot } = this.#options;
-    if (this.#credit.isGiven && this.#slices.size === 0) await counters.giveBack([], boot, true);
+    if (this.#batch > 0 && this.#slices.size === 0) await counters.giveBack([], boot, true);
   }
 
   async #work(): Promise<void> {
@@ -192,7 +193,10 @@ export class Leases implements AccountRules, RoomSource {
     const { counters, boot, clock } = this.#options;
     if (isReport) this.#wantCovers();
     const asked = [...this.#wanted].slice(0, MAX_BATCH);
-    for (const [account] of asked) this.#wanted.delete(account);
+    for (const [account] of asked) {
+      this.#wanted.delete(account);
+      this.#options.onLease?.(account);
+    }
     this.#turns.isUrgent &&= this.#wanted.size > 0;
     this.#turns.asking();
     const covered = new Set(asked.map(([account]) => account));
@@ -306,7 +310,7 @@ export class Leases implements AccountRules, RoomSource {
   #noteLease(account: Account, lease: LeaseId): void {
     if (account.lease === lease) return;
     account.lease = lease;
-    this.#options.onLeased?.(account);
+    this.#options.onLease?.(account);
   }
 
   #learn(account: Account, slice: Slice, counter: CounterState | undefined): void {

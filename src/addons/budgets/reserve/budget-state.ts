@@ -68,7 +68,7 @@ export class BudgetState {
         families?.budgetLeasesLost.add({});
         log?.error({ budget: budget.name }, 'the store has declared a lease of this process lost');
       },
-      onLeased: (account) => ledger?.leased(account),
+      onLease: (account) => ledger?.names(account),
     });
   }
 

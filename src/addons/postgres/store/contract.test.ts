@@ -7,10 +7,12 @@ import {
   postgresMissing,
   type TestPostgres,
 } from '../../../../test/support/postgres.ts';
+import { NEXT_STEP } from '../../../../test/fleet/next-step.ts';
 import { describeCredit } from '../../budgets/store/contract/credit.testkit.ts';
 import { describeStateStore } from '../../budgets/store/contract/state-store.testkit.ts';
 import type { Backend } from '../../budgets/store/contract/opened-store.testkit.ts';
 import { storeRules } from '../../budgets/store/rules/store-rules.ts';
+import { STEPS } from '../tables/migrations.ts';
 import { readAddress, type DatabaseAddress } from '../settings/address.ts';
 import { openPostgresStore } from './state-store.ts';
 
@@ -31,12 +33,13 @@ afterAll(async () => {
   await server?.end();
 });
 
-const backendOf = (name: string, url: () => string, listens: boolean): Backend => ({
+/** @param isBefore a gateway of the next release has made its tables meanwhile */
+const backendOf = (name: string, url: () => string, listens: boolean, isBefore = false): Backend => ({
   name,
   async open({ clock, keys, maxNames }) {
     const address = readAddress(url()) as DatabaseAddress;
     const schema = `test_${randomBytes(6).toString('hex')}`;
-    const store = await openPostgresStore({
+    const options = {
       pg,
       address,
       ca: undefined,
@@ -49,7 +52,9 @@ const backendOf = (name: string, url: () => string, listens: boolean): Backend =
       clock,
       maxNames,
       now: () => clock.wall(),
-    });
+    };
+    const store = await openPostgresStore(options);
+    if (isBefore) await (await openPostgresStore({ ...options, steps: [...STEPS, NEXT_STEP] })).close();
     return {
       store,
       async end() {
@@ -67,6 +72,14 @@ describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? '' :
   describeStateStore(backendOf('postgres', () => server.url(), true));
   describeCredit(backendOf('postgres', () => server.url(), true));
 });
+
+describe.skipIf(missing !== undefined)(
+  `PostgreSQL with the tables of the next release${missing === undefined ? '' : ` (${missing})`}`,
+  () => {
+    describeStateStore(backendOf('postgres of the next release', () => server.url(), true, true));
+    describeCredit(backendOf('postgres of the next release', () => server.url(), true, true));
+  },
+);
 
 describe.skipIf(noBouncer !== undefined)(
   `PostgreSQL behind pgbouncer${noBouncer === undefined ? '' : ` (${noBouncer})`}`,

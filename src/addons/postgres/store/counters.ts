@@ -96,7 +96,10 @@ export function countersOf(tools: StoreTools): Counters {
     },
     report: (used, by) =>
       run({ leases: used.map(({ lease }) => lease), boot: by.id }, (calls, now) => calls.report(now, used, by)),
-    giveBack: (leases, by, isLast) => run({ leases }, (calls, now) => calls.giveBack(now, leases, by, isLast)),
+    giveBack: async (leases, by, isLast) => {
+      const open = isLast ? await openLeases(tools, by) : leases;
+      await run({ leases: open }, (calls, now) => calls.giveBack(now, leases, by, isLast));
+    },
     reap: (boot) => run({ reap: boot === undefined ? {} : { boot } }, (calls, now) => calls.reap(now, boot)),
     adjust: (adjustment, by) => {
       const { node, period, id, limit } = adjustment;
@@ -136,6 +139,12 @@ async function* allOf({ reads }: StoreTools): AsyncIterable<readonly CounterStat
     yield piece.map(stateOf);
     last = piece.at(-1)!;
   }
+}
+
+async function openLeases({ connections }: StoreTools, { id }: Boot): Promise<readonly LeaseId[]> {
+  const ofBoot = `FROM lease WHERE boot = ${connections.literal(id)} AND state`;
+  const found = await connections.one<{ readonly id: LeaseId }>(`SELECT id ${ofBoot} IN ('live', 'lost') ORDER BY id`);
+  return found.map((lease) => lease.id);
 }
 
 type FoundCounter = Omit<CounterState, 'tight'> & { readonly tight: CounterState['tight'] | null };
@@ -204,7 +213,11 @@ class CountingRows implements CountingTables {
   }
 
   reapable(): readonly LeaseRow[] {
-    return this.#loaded.leases.filter(({ state }) => state === 'live');
+    return this.#loaded.leases;
+  }
+
+  openLeases(boot: Boot['id']): readonly LeaseRow[] {
+    return this.#loaded.leases.filter((row) => row.boot === boot);
   }
 
   lostLeases(ref: CounterRef): readonly LeaseRow[] {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { NEXT_STEP } from '../../../../test/fleet/next-step.ts';
 import { startRelay } from '../../../../test/support/relay.ts';
 import type { Boot } from '../../../core/ports/counters.ts';
 import { ANN, rowOf } from '../../budgets/store/contract/opened-store.testkit.ts';
@@ -44,15 +45,7 @@ describe.skipIf(missing !== undefined)(`a store in PostgreSQL${missing === undef
   it('refuses a start on tables of a later release, and goes on where they come while it runs', async () => {
     const schema = newSchema();
     const store = await open({ schema });
-    const next = [
-      ...STEPS,
-      {
-        number: STEPS.length + 1,
-        name: 'next',
-        sql: 'ALTER TABLE counter ADD COLUMN next text; CREATE TABLE next (a int)',
-      },
-    ];
-    const later = await open({ schema, steps: next });
+    const later = await open({ schema, steps: [...STEPS, NEXT_STEP] });
     for (const one of [store, later])
       await one.counters.adjust(
         { node: 'a', period: 0, id: randomBytes(4).toString('hex'), of: 'spent', by: 1, why: '' },
@@ -219,6 +212,28 @@ describe.skipIf(missing !== undefined)(`a store in PostgreSQL${missing === undef
     expect(
       await ledger.rollups({ from: 0, to: 4e12, by: ['model'], step: 'all', where: { model: [hostile[3]!] } }),
     ).toMatchObject([{ names: { model: hostile[3] }, attempts: 1 }]);
+  });
+
+  it('gives the disk of a day back: its tables are gone, also those that a killed process left, and later days and all sums stay', async () => {
+    const schema = newSchema();
+    const { ledger } = await open({ schema });
+    const days = ['2026-11-20', '2026-11-21', '2026-11-22'];
+    await ledger.append(days.map((day, number) => rowOf(number, { at: Date.parse(day), nano: 5 })));
+    const tables = async (): Promise<string[]> =>
+      (
+        await onServer<{ relname: string }>(
+          `SELECT relname FROM pg_class WHERE relnamespace = '${schema}'::regnamespace AND relkind = 'r' AND relname ~ '^ledger_[0-9]+$'`,
+        )
+      ).map(({ relname }) => relname);
+    const numberOf = (day: string): string => `ledger_${Date.parse(day) / 86_400_000}`;
+    const all = await tables();
+    expect(all).toEqual(expect.arrayContaining(days.map(numberOf)));
+    await onServer(`ALTER TABLE ${schema}.ledger DETACH PARTITION ${schema}.${numberOf(days[0]!)}`);
+    await ledger.dropBefore('2026-11-22');
+    expect((await tables()).toSorted()).toEqual(
+      all.filter((name) => !days.slice(0, 2).map(numberOf).includes(name)).toSorted(),
+    );
+    expect(await ledger.rollups({ from: 0, to: 4e12, by: [], step: 'all' })).toMatchObject([{ nano: 15 }]);
   });
 
   it('shows the password in no failure', async () => {

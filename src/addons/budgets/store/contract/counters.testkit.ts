@@ -76,7 +76,7 @@ export function describeCounters(backend: Backend<'counters'>): void {
         expect(await sums(counters)).toEqual([30, 20, 0]);
         await counters.take([ask(10)], A, 2);
         await expect(counters.take([ask(10)], A, 1)).rejects.toMatchObject({ code: 'conflict' });
-        for (let turn = 0; turn < 3; turn += 1) await counters.giveBack([lease], A);
+        for (let turn = 0; turn < 3; turn += 1) await counters.giveBack([lease, lease], A);
         expect(await sums(counters)).toEqual([30, 0, 0]);
         await counters.report([{ lease, usedTotal: 35 }], A);
         expect(await sums(counters)).toEqual([35, 0, 0]);
@@ -133,6 +133,25 @@ export function describeCounters(backend: Backend<'counters'>): void {
         await counters.take([ask(30)], B, 1);
         expect(await counters.reap(A.id)).toHaveLength(2);
         expect(await sums(counters)).toEqual([0, 30, 20]);
+      }),
+    );
+
+    it(
+      'end all leases of a process that has ended, lost ones and those whose answer never came too, and none of others',
+      on(async ({ counters }) => {
+        const { grants } = await counters.take([ask(20)], A, 1);
+        await counters.reap(A.id);
+        await counters.take([ask(30)], A, 2);
+        await counters.take([ask(5)], B, 1);
+        await counters.report([{ lease: grants[0]!.leases[0]!.lease, usedTotal: 8 }], A);
+        expect(await sums(counters)).toEqual([8, 35, 12]);
+        for (let turn = 0; turn < 2; turn += 1) await counters.giveBack([], A, true);
+        expect([await sums(counters), await sums(counters, KEY)]).toEqual([
+          [8, 5, 0],
+          [0, 5, 0],
+        ]);
+        await counters.report([{ lease: grants[0]!.leases[0]!.lease, usedTotal: 9 }], A);
+        expect(await sums(counters)).toEqual([9, 5, 0]);
       }),
     );
 

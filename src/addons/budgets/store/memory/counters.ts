@@ -83,11 +83,9 @@ export class MemoryCounters implements Counters {
       },
       lease: (id) => this.#leases.get(id),
       liveLease: (boot, ref) => this.#leases.get(this.#living.get(living(boot, ref)) ?? 0),
-      reapable: (since, boot) =>
-        this.#leasesWhere(
-          ({ state, boot: owner }) =>
-            state === 'live' && (boot === undefined ? (this.#boots.get(owner) ?? 0) < since : owner === boot),
-        ),
+      reapable: (since) =>
+        this.#leasesWhere(({ state, boot }) => state === 'live' && (this.#boots.get(boot) ?? 0) < since),
+      openLeases: (boot) => this.#leasesWhere((lease) => lease.boot === boot && lease.state !== 'ended'),
       lostLeases: (ref) => this.#leasesWhere((lease) => lease.state === 'lost' && nameOf(lease) === nameOf(ref)),
       newLeaseId: () => (this.#lastLease += 1),
       saveLease: (row) => {

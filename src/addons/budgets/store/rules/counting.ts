@@ -208,7 +208,9 @@ function giveBack(
   now: number,
 ): void {
   checkSize(leases.length);
-  for (const id of leases) {
+  // A process may not know of its last lease: it was killed before the answer came.
+  const ids = isLast ? tables.openLeases(by.id).map(({ id }) => id) : leases;
+  for (const id of ids) {
     const lease = tables.lease(id);
     if (lease?.boot === by.id && lease.state !== 'ended')
       replaceLease(tables, lease, { after: { ...lease, state: 'ended', endedAt: now }, now });
@@ -217,7 +219,9 @@ function giveBack(
 }
 
 function reap(tables: CountingTables, now: number, boot?: Boot['id']): LostLease[] {
-  const lost = tables.reapable(now - LEASE_MS, boot).map((lease) => {
+  const due = boot === undefined ? tables.reapable(now - LEASE_MS) : tables.openLeases(boot);
+  const living = due.filter(({ state }) => state === 'live');
+  const lost = living.map((lease) => {
     replaceLease(tables, lease, { after: { ...lease, state: 'lost', endedAt: now }, now });
     return { lease: lease.id, boot: lease.boot, ...refOf(lease), rest: restOf(lease) };
   });

@@ -77,51 +77,36 @@ export class SqliteCounters {
   }
 }
 
-type LeaseTables = Pick<CountingTables, 'lease' | 'liveLease' | 'reapable' | 'lostLeases' | 'newLeaseId' | 'saveLease'>;
+const leaseTables = (db: Database) =>
+  ({
+    lease: (id) => db.get<LeaseRow>(`${LEASE} WHERE id = ?`, id),
+    liveLease: (boot, { node, period }) =>
+      db.get<LeaseRow>(`${LEASE} WHERE boot = ? AND node = ? AND period = ? AND state = 'live'`, boot, node, period),
+    reapable: (since) =>
+      db.all<LeaseRow>(
+        `${LEASE} WHERE state = 'live' AND NOT EXISTS (SELECT 1 FROM boot WHERE boot.id = lease.boot AND seen_at >= ?) ORDER BY id`,
+        since,
+      ),
+    openLeases: (boot) => db.all<LeaseRow>(`${LEASE} WHERE state IN ('live', 'lost') AND boot = ? ORDER BY id`, boot),
+    lostLeases: ({ node, period }) =>
+      db.all<LeaseRow>(`${LEASE} WHERE node = ? AND period = ? AND state = 'lost' ORDER BY id`, node, period),
+    newLeaseId: () =>
+      db.get<{ value: number }>(`UPDATE sequence SET value = value + 1 WHERE name = 'lease' RETURNING value`)!.value,
+    saveLease: ({ id, boot, node, period, granted, used, endedAt, state }) =>
+      db.put('lease', ['id'], { id, boot, node, period, granted, used, expires_at: endedAt, state }),
+  }) satisfies Partial<CountingTables>;
 
-const leaseTables = (db: Database): LeaseTables => ({
-  lease: (id) => db.get<LeaseRow>(`${LEASE} WHERE id = ?`, id),
-  liveLease: (boot, { node, period }) =>
-    db.get<LeaseRow>(`${LEASE} WHERE boot = ? AND node = ? AND period = ? AND state = 'live'`, boot, node, period),
-  reapable: (since, boot) =>
-    boot === undefined
-      ? db.all<LeaseRow>(
-          `${LEASE} WHERE state = 'live' AND NOT EXISTS (SELECT 1 FROM boot WHERE boot.id = lease.boot AND seen_at >= ?) ORDER BY id`,
-          since,
-        )
-      : db.all<LeaseRow>(`${LEASE} WHERE state = 'live' AND boot = ? ORDER BY id`, boot),
-  lostLeases: ({ node, period }) =>
-    db.all<LeaseRow>(`${LEASE} WHERE node = ? AND period = ? AND state = 'lost' ORDER BY id`, node, period),
-  newLeaseId: () =>
-    db.get<{ value: number }>(`UPDATE sequence SET value = value + 1 WHERE name = 'lease' RETURNING value`)!.value,
-  saveLease: ({ id, boot, node, period, granted, used, endedAt, state }) =>
-    db.put('lease', ['id'], { id, boot, node, period, granted, used, expires_at: endedAt, state }),
-});
-
-type BootTables = Pick<CountingTables, 'lastBatch' | 'lastAnswer' | 'saveAnswer' | 'saveBoot' | 'countBoots'>;
-
-const bootTables = (db: Database): BootTables => ({
-  lastBatch: (boot) => db.get<{ batch: number }>('SELECT batch FROM boot WHERE id = ?', boot)?.batch ?? 0,
-  lastAnswer: (boot) =>
-    JSON.parse(db.get<{ answer: string }>('SELECT answer FROM boot WHERE id = ?', boot)?.answer ?? '[]') as Grant[],
-  saveAnswer: (boot, batch, answer) =>
-    void db.run('UPDATE boot SET batch = ?, answer = ? WHERE id = ?', batch, JSON.stringify(answer), boot),
-  saveBoot: ({ id, host, role, version, configHash, startedAt }, seenAt) =>
-    db.insert(
-      'boot',
-      {
-        id,
-        host,
-        role,
-        version,
-        config_hash: configHash,
-        started_at: startedAt,
-        seen_at: seenAt,
-        batch: 0,
-        answer: '[]',
-      },
-      'ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at',
-    ),
-  countBoots: (since) =>
-    db.get<{ count: number }>('SELECT count(*) AS count FROM boot WHERE seen_at > ?', since)!.count,
-});
+const bootTables = (db: Database) =>
+  ({
+    lastBatch: (boot) => db.get<{ batch: number }>('SELECT batch FROM boot WHERE id = ?', boot)?.batch ?? 0,
+    lastAnswer: (boot) =>
+      JSON.parse(db.get<{ answer: string }>('SELECT answer FROM boot WHERE id = ?', boot)?.answer ?? '[]') as Grant[],
+    saveAnswer: (boot, batch, answer) =>
+      void db.run('UPDATE boot SET batch = ?, answer = ? WHERE id = ?', batch, JSON.stringify(answer), boot),
+    saveBoot: ({ id, host, role, version, configHash: config_hash, startedAt: started_at }, seen_at) => {
+      const row = { id, host, role, version, config_hash, started_at, seen_at, batch: 0, answer: '[]' };
+      db.insert('boot', row, 'ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at');
+    },
+    countBoots: (since) =>
+      db.get<{ count: number }>('SELECT count(*) AS count FROM boot WHERE seen_at > ?', since)!.count,
+  }) satisfies Partial<CountingTables>;

@@ -71,7 +71,7 @@ async function removeTables(tools: StoreTools, first: number): Promise<void> {
   for (const parent of ['ledger', 'ledger_name'])
     for (let tries = 1; tries <= DETACH_TRIES; tries += 1) {
       const old = await reads.one<{ name: string; parent: string | null; isPending: boolean | null }>(
-        `SELECT format('%I.%I', n.nspname, c.relname) AS name, format('%I.%I', n.nspname, p.relname) AS parent,
+        `SELECT format('%I.%I', n.nspname, c.relname) AS name, CASE WHEN p.oid IS NOT NULL THEN format('%I.%I', n.nspname, p.relname) END AS parent,
            i.inhdetachpending AS "isPending"
          FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
          LEFT JOIN pg_class p ON p.oid = i.inhparent
