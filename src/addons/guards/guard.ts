@@ -31,15 +31,9 @@ export interface CompiledGuard {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-const REQUEST_KINDS: readonly RequestTextKind[] = [
-  'text',
-  'thinking',
-  'refusal',
-  'tool_arguments',
-  'tool_result',
-  'file_name',
-];
-const REPLY_KINDS: readonly TextKind[] = ['text', 'thinking', 'refusal', 'tool_arguments', 'tool_result', 'error'];
+const KINDS = ['text', 'thinking', 'refusal', 'tool_arguments', 'tool_result'] as const;
+const REQUEST_KINDS: readonly RequestTextKind[] = [...KINDS, 'file_name', 'definition'];
+const REPLY_KINDS: readonly TextKind[] = [...KINDS, 'error'];
 
 const HOLD_BYTES = 65_536;
 
@@ -49,9 +43,9 @@ export function compileGuard(file: GuardFile): CompiledGuard {
   const action = actionOf(file);
   const observes = action === 'observe';
   const kinds = only.kinds && new Set<string>(only.kinds);
-  // A schema, or a rule for whole texts, is for the answer, not for what the model thinks on the way.
-  const replyKinds: readonly TextKind[] =
-    (check === 'json_schema' || check === 'text') && !kinds ? ['text'] : REPLY_KINDS;
+  // A schema, or a rule for whole texts, is for the answer and its question: not for thinking, nor for definitions of tools.
+  const ofWhole = (check === 'json_schema' || check === 'text') && !kinds;
+  const replyKinds: readonly TextKind[] = ofWhole ? ['text'] : REPLY_KINDS;
   return {
     name,
     check,
@@ -63,7 +57,7 @@ export function compileGuard(file: GuardFile): CompiledGuard {
     message,
     last: only.last ?? false,
     roles: only.roles && new Set(only.roles),
-    requestKinds: REQUEST_KINDS.filter((kind) => !kinds || kinds.has(kind)),
+    requestKinds: REQUEST_KINDS.filter((kind) => (kinds ? kinds.has(kind) : !ofWhole || kind !== 'definition')),
     replyKinds: replyKinds.filter((kind) => !kinds || kinds.has(kind)),
     includes: compileOnly(only),
     hold: holdOf(file.hold),
