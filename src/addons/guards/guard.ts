@@ -89,13 +89,17 @@ export function modelsOf({ exchange, attempt }: GatewayContext): readonly (reado
       ...(body ? furtherModelsIn(body, operation?.fields) : []),
       ...params.flatMap((one) => (one ? furtherModelsOfParams(one, operation?.fields) : [])),
     ].map(({ name }) => namesOf(name, provider ?? providerIn(model)));
-  if (attempt || !isOfCaller(config)) {
+  const isOwn = isOfCaller(config);
+  // An operator's target that replaces the model does not call the one that the request names.
+  const targets =
+    attempt || !config ? [] : leavesOf(config.route).filter((one) => isOwn || !one.overrideParams?.['model']);
+  if (targets.length === 0) {
     const provider = attempt?.target.provider ?? header;
     return [called(model, provider), ...furtherOf(provider)];
   }
-  return leavesOf(config.route).flatMap(({ overrideParams, overrideLevels, defaultParams, provider = header }) => [
+  return targets.flatMap(({ overrideParams, overrideLevels, defaultParams, provider = header }) => [
     called(overrideParams?.['model'] ?? model ?? defaultParams?.['model'], provider),
-    ...furtherOf(provider, [defaultParams, ...overrideLevels]),
+    ...furtherOf(provider, isOwn ? [defaultParams, ...overrideLevels] : []),
   ]);
 }
 
@@ -141,9 +145,16 @@ function compileOnly({ operations, models, metadata }: NonNullable<GuardFile['on
   const values = Object.entries(metadata ?? {}).map(([key, list]) => [key, new Set(list)] as const);
   return (ctx) =>
     (ofOperations?.matches(ctx.exchange.operation?.id ?? '') ?? true) &&
-    (!ofModels || modelsOf(ctx).some((names) => names.some((name) => ofModels.matches(name)))) &&
+    (!ofModels ||
+      modelsOf(ctx)
+        .flat()
+        .some((name) => matchesAnywhere(ofModels, name))) &&
     values.every(([key, allowed]) => allowed.has(metadataOf(ctx, key) ?? ''));
 }
+
+/** A pattern without a provider is about the model at any: `gpt-5*` is `@openai/gpt-5` too. */
+export const matchesAnywhere = (globs: Globs, name: string): boolean =>
+  globs.matches(name) || globs.matches(name.replace(/^@[^/]+\//, ''));
 
 /** The key's own value stands, also where a list of plugins leaves out the one that reads metadata. */
 export const metadataOf = ({ exchange: { caller, metadata } }: GatewayContext, key: string): string | undefined =>

@@ -14,6 +14,7 @@ export class Verdict implements GuardVerdict {
   verdict: GuardVerdict['verdict'] = 'pass';
   matches = 0;
   heldMs: number | undefined;
+  #cause: unknown;
   readonly #guard: CompiledGuard;
   #late: Promise<unknown> | undefined;
 
@@ -27,6 +28,11 @@ export class Verdict implements GuardVerdict {
   /** The decision comes behind the end of the request, which waits for none that only observes. Never rejects. */
   get late(): Promise<unknown> | undefined {
     return this.#late;
+  }
+
+  /** Why the check failed, where the request went on. */
+  get skippedFor(): unknown {
+    return this.verdict === 'skipped' ? this.#cause : undefined;
   }
 
   comesWith(late: Promise<unknown>): void {
@@ -61,12 +67,13 @@ export class Verdict implements GuardVerdict {
   /** The check failed. Throws where that is denied. */
   failed(cause: unknown): void {
     this.#become(this.#guard.onError === 'deny' ? 'error' : 'skipped');
+    // The message of such an error quotes the text.
+    this.#cause = cause instanceof SyntaxError ? undefined : cause;
     if (this.#guard.onError === 'allow') return;
     throw new GatewayError(
       'guard_failed',
       `The guard "${this.guard}" could not check this ${SUBJECT[this.on]}. Try again later.`,
-      // The message of such an error quotes the text.
-      cause instanceof SyntaxError ? {} : { cause },
+      { cause: this.#cause },
     );
   }
 

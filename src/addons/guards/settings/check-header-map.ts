@@ -4,7 +4,7 @@ import { instanceOf, pluginOf } from '../../../core/http/chain/list-part.ts';
 import { isObject } from '../../../core/kernel/index.ts';
 import type { Report } from '../../../core/kernel/report.ts';
 import { itemsOf, within } from '../../../core/settings/checks/check.ts';
-import { neverForwarded, type ForwardRules } from '../../../core/settings/checks/forward-headers.ts';
+import { neverForwarded, steeringOf, type ForwardRules } from '../../../core/settings/checks/forward-headers.ts';
 
 /** Refuses headers of each `header-map` that may hold a credential or are the gateway's own, on both sides of the map. */
 export function checkHeaderMaps(chain: Chains['entry'], rules: ForwardRules, report: Report): void {
@@ -41,7 +41,10 @@ function checkOptions(options: unknown, rules: ForwardRules, report: Report): vo
       const target = key === 'upstream' ? to.toLowerCase() : to;
       if (taken.has(target)) at({ path: [from], message: `another header is mapped to \`${to}\`` });
       taken.add(target);
-      if (key === 'upstream') refuse(to);
+      if (key !== 'upstream') continue;
+      refuse(to);
+      const steering = steeringOf(target);
+      if (steering) at({ path: [from], message: `\`${to}\` ${steering.effect}: callers would control this` });
     }
   }
 }
