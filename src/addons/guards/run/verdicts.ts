@@ -44,10 +44,11 @@ export class Verdict implements GuardVerdict {
   }
 
   /** Counts a match. Throws with `deny`. */
-  found(denies = this.action === 'deny'): void {
+  found(denies = this.action === 'deny', message = this.#guard.message): void {
     this.matches += 1;
     this.#become(denies ? 'denied' : FOUND[this.action]);
-    if (denies) throw this.refusal();
+    if (!denies) return;
+    throw new GatewayError('guard_denied', message ?? `The guard "${this.guard}" refused this ${SUBJECT[this.on]}.`);
   }
 
   /** A part that the guard cannot read. Throws where that is denied. */
@@ -75,10 +76,6 @@ export class Verdict implements GuardVerdict {
       `The guard "${this.guard}" could not check this ${SUBJECT[this.on]}. Try again later.`,
       { cause: this.#cause },
     );
-  }
-
-  refusal(message = this.#guard.message): GatewayError {
-    return new GatewayError('guard_denied', message ?? `The guard "${this.guard}" refused this ${SUBJECT[this.on]}.`);
   }
 
   #become(verdict: GuardVerdict['verdict']): void {
