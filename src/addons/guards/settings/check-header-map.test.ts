@@ -46,5 +46,5 @@ it.each([
 });
 
 it('A header of the client may have any other name', () => {
-  expect(problemsOf({ 'x-conversation': 'x-session-id', 'x-forwarded-for': 'x-client-address-seen' })).toEqual([]);
+  expect(problemsOf({ 'x-conversation': 'x-session-id', 'x-forwarded-for': 'x-seen-address' })).toEqual([]);
 });

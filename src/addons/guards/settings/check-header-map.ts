@@ -22,29 +22,25 @@ export function checkHeaderMaps(chain: Chains['entry'], rules: ForwardRules, rep
 }
 
 function checkOptions(options: unknown, rules: ForwardRules, report: Report): void {
-  const { metadata, upstream } = isObject(options) ? options : {};
-  for (const [key, map] of [
-    ['metadata', metadata],
-    ['upstream', upstream],
-  ] as const) {
+  for (const key of ['metadata', 'upstream'] as const) {
+    const map = isObject(options) ? options[key] : undefined;
     if (!isObject(map)) continue;
     const at = within(report, key);
     const taken = new Set<string>();
     for (const [from, to] of Object.entries(map)) {
       const refuse = (name: string, on?: 'key'): void => {
         const reason = neverForwarded(name.toLowerCase(), rules);
-        if (reason !== undefined)
-          at({ path: [from], message: `\`${name}\` ${reason} and is never mapped`, ...(on && { on }) });
+        const steering = on ? undefined : steeringOf(name.toLowerCase());
+        const effect = steering && `${steering.effect}: callers would control it`;
+        const message = reason === undefined ? effect : `${reason} and is never mapped`;
+        if (message !== undefined) at({ path: [from], message: `\`${name}\` ${message}`, ...(on && { on }) });
       };
       refuse(from, 'key');
       if (typeof to !== 'string') continue;
       const target = key === 'upstream' ? to.toLowerCase() : to;
       if (taken.has(target)) at({ path: [from], message: `another header is mapped to \`${to}\`` });
       taken.add(target);
-      if (key !== 'upstream') continue;
-      refuse(to);
-      const steering = steeringOf(target);
-      if (steering) at({ path: [from], message: `\`${to}\` ${steering.effect}: callers would control this` });
+      if (key === 'upstream') refuse(to);
     }
   }
 }
