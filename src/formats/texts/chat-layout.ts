@@ -75,7 +75,7 @@ const KINDS: Readonly<Partial<Record<string, TextKind>>> = {
   result: 'tool_result',
   error: 'error',
 };
-const WHOLE: ReadonlySet<string> = new Set(['call', 'result', 'revised', 'error']);
+const WHOLE: ReadonlySet<string> = new Set(['call', 'result', 'error']);
 
 function locate({ node: { leaf = '' }, place: { choice: answer, block } }: Found): LocatedText {
   const kind = KINDS[leaf] ?? 'text';
@@ -99,7 +99,7 @@ export const chatLayout: ReplyLayout = {
           }),
         },
       },
-      data: { items: { counts: 'block', members: members({ revised_prompt: text('revised') }) } },
+      data: { items: { counts: 'block', members: members({ revised_prompt: text('result') }) } },
       error: { members: members({ message: text('error') }) },
     }),
   },

@@ -18,7 +18,8 @@ export function searchRegex({ pattern, mask, longest = longestMatch(pattern) }: 
       let found = 0;
       return (from) => {
         for (let at = from; at <= text.length; at = matcher.end() + 1) {
-          if (++found === UNCOUNTED) matcher = compiled.matcher(new CountedText(text) as string);
+          // The engine reads a String object as it reads a string.
+          if (++found === UNCOUNTED) matcher = compiled.matcher(new CountedText(text) as unknown as string);
           if (!matcher.find(at)) break;
           if (matcher.end() > matcher.start()) return { start: matcher.start(), end: matcher.end(), mask };
         }
