@@ -1084,11 +1084,11 @@ export interface GuardOnly {
    */
   last?: true;
   /**
-   * Kinds of texts. `tool_result` of a reply is that of a tool which the vendor runs, `file_name` is of requests, `error` is the message of a failed upstream.
+   * Kinds of texts. `tool_result` of a reply is that of a tool which the vendor runs, `file_name` and `definition` (of tools, and of the form of the answer) are of requests, `error` is the message of a failed upstream.
    *
    * @minItems 1
    */
-  kinds?: ('text' | 'thinking' | 'refusal' | 'tool_arguments' | 'tool_result' | 'file_name' | 'error')[];
+  kinds?: ('text' | 'thinking' | 'refusal' | 'tool_arguments' | 'tool_result' | 'file_name' | 'definition' | 'error')[];
   /**
    * Operations, by name or pattern with `*`.
    *

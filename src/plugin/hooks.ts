@@ -48,7 +48,7 @@ export interface RequestTextView {
 
 /** The conversation of a request of any client API. */
 export interface RequestView {
-  /** All texts in the order of the body, or those of some roles and kinds. Default kinds: all but `thinking` and `file_name`. */
+  /** All texts in the order of the body, or those of some roles and kinds. Default kinds: all but `thinking`, `file_name` and `definition`. */
   texts(only?: {
     readonly roles?: readonly TextRole[];
     readonly kinds?: readonly RequestTextKind[];

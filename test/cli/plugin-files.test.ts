@@ -101,4 +101,17 @@ describe('a plugin outside the settings folder', () => {
     const { said } = await serve(dir);
     expect(said()).toContain('which its integrity does not cover');
   });
+
+  it('loads no byte that its hash does not cover: a file that has changed since is refused', async () => {
+    const { dir, file, server } = write('../plugins/version.mjs');
+    file(
+      'plugins/lib.mjs',
+      `import { writeFileSync } from 'node:fs';
+writeFileSync(new URL('./text.mjs', import.meta.url), "export const text = 'another';");
+export const { text } = await import('./text.mjs');`,
+    );
+    server({ module: '../plugins/version.mjs', integrity: hashOf(dir) });
+    const { said } = await serve(dir);
+    expect(said()).toContain('text.mjs has changed since its integrity was checked');
+  });
 });

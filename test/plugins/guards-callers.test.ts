@@ -237,6 +237,24 @@ describe('a caller cannot switch off a guard', () => {
       },
     ],
     [
+      'the description of a tool',
+      '/v1/chat/completions',
+      {
+        ...user('hi'),
+        tools: [{ type: 'function', function: { name: 'f', description: 'forbidden', parameters: {} } }],
+      },
+    ],
+    [
+      'the schema of an answer',
+      '/v1/responses',
+      { input: 'hi', text: { format: { type: 'json_schema', name: 'n', schema: { description: 'forbidden' } } } },
+    ],
+    [
+      'what a template of chat gets',
+      '/v1/chat/completions',
+      { ...user('hi'), chat_template_kwargs: { name: 'forbidden' } },
+    ],
+    [
       'code that Gemini has run',
       '/v1beta/models/@gemini/gemini-2.5-flash:generateContent',
       { contents: [{ role: 'model', parts: [{ executableCode: { language: 'PYTHON', code: 'forbidden' } }] }] },

@@ -96,7 +96,24 @@ describe('a webhook', () => {
     expect((await ask(denied)).status).toBe(503);
     const allowed = await start(hangs, { guard: { on_error: 'allow' }, options: { timeout_ms: 50 } });
     expect((await ask(allowed)).status).toBe(200);
-    expect(allowed.gateway.logs.at(-1)).toMatchObject({ guards: ['policy:input:skipped'] });
+    const isLine = ({ guards }: Record<string, unknown>): boolean => Array.isArray(guards);
+    await until(() => allowed.gateway.logs.some(isLine), 'the access line is written');
+    expect(allowed.gateway.logs.findLast(isLine)).toMatchObject({ guards: ['policy:input:skipped'] });
+    expect(allowed.gateway.logs).toContainEqual(
+      expect.objectContaining({ msg: 'a guard could not check, and let it pass', guard: 'policy', on: 'input' }),
+    );
+  });
+
+  it('that fails again and again is not called for some seconds, and each request that passes is counted and logged', async () => {
+    const served = await start((_, res) => json(res, {}, 500), { guard: { on_error: 'allow' } });
+    for (let at = 0; at < 8; at += 1) expect((await ask(served)).status).toBe(200);
+    expect(served.hook.seen).toHaveLength(5);
+    const skipped = 'gatehouse_guard_verdicts_total{guard="policy",on="input",action="deny",verdict="skipped"} 8';
+    const metrics = async (): Promise<string> => (await fetch(`${served.gateway.statusUrl}/metrics`)).text();
+    await until(async () => (await metrics()).includes(skipped), 'all are counted');
+    const isOpen = ({ msg }: Record<string, unknown>): boolean => msg === 'a guard could not check, and let it pass';
+    expect(served.gateway.logs.filter(isOpen)).toHaveLength(8);
+    expect(JSON.stringify(served.gateway.logs.findLast(isOpen))).toContain('the next one is tried in some seconds');
   });
 
   it('is not called at an address of the own network', async () => {

@@ -84,3 +84,15 @@ describe.each(Object.entries(PLUGINS))('the caller %s', (_, { plugin, chain }) =
     expect(started.upstream.seen).toEqual([]);
   });
 });
+
+it('A plugin for callers that sets none serves nobody: the log names it', async () => {
+  await using started = await startOutsideGateway({
+    plugins: [{ name: 'own-auth', level: 'entry', more: `provides: ['caller']`, body: 'await next();' }],
+    upstream: (_, res) => json(res, openaiReply('hello')),
+    chains: { entry: ['telemetry', 'errors', 'own-auth', ...rest] },
+  });
+  const reply = await started.chat();
+  expect([reply.status, await reply.text()]).toEqual([500, expect.stringContaining('internal_error')]);
+  expect(started.upstream.seen).toEqual([]);
+  expect(started.gateway.logText()).toContain('plugin \\"own-auth\\" has set no caller');
+});

@@ -44,15 +44,7 @@ function readTtl(ttl: unknown): number {
   return Math.min(ttl * 1000, MAX_TTL_MS);
 }
 
-const TEXTS = new Map(
-  Object.entries({
-    id: 'id',
-    team: 'team',
-    organization: 'organization',
-    owner: 'owner',
-    default_config: 'defaultConfig',
-  }),
-);
+const TEXTS: ReadonlySet<string> = new Set(['id', 'team', 'organization', 'owner', 'default_config']);
 const LISTS: ReadonlySet<string> = new Set(['models', 'providers', 'configs']);
 
 const isText = (value: unknown): value is string => typeof value === 'string';
@@ -64,9 +56,8 @@ const isRecord = (value: unknown, is: (one: unknown) => boolean): boolean =>
 function readCaller(value: Readonly<Record<string, unknown>>): NewCaller {
   const read: Record<string, unknown> = {};
   for (const [name, one] of Object.entries(value)) {
-    const text = TEXTS.get(name);
     const isKnown =
-      (text !== undefined && isText(one)) ||
+      (TEXTS.has(name) && isText(one)) ||
       (LISTS.has(name) && isTexts(one)) ||
       (name === 'metadata' && isRecord(one, isText)) ||
       (name === 'limits' && isRecord(one, (limit) => isText(limit) || typeof limit === 'number'));
@@ -75,7 +66,7 @@ function readCaller(value: Readonly<Record<string, unknown>>): NewCaller {
         'key_misconfigured',
         `The service that knows the caller names \`${name}\`, which this gateway does not know, or which has another type.`,
       );
-    read[text ?? name] = one;
+    read[name === 'default_config' ? 'defaultConfig' : name] = one;
   }
   const { id = '' } = read;
   // The loop has checked each member by its name.

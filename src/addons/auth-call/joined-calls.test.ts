@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Cancellation, GatewayError } from '../../plugin/index.ts';
 import { JoinedCalls } from './joined-calls.ts';
 
-const ever = new Cancellation();
+const ever = { cancellation: new Cancellation(), isMet: true };
+const stranger = { ...ever, isMet: false };
 
 describe('calls under way', () => {
   it('are one for the same credential, until it has ended', async () => {
@@ -23,7 +24,7 @@ describe('calls under way', () => {
     const calls = new JoinedCalls<string>();
     const open = Promise.withResolvers<string>();
     const leaving = new Cancellation();
-    const first = calls.ask('a', () => open.promise, leaving);
+    const first = calls.ask('a', () => open.promise, { ...ever, cancellation: leaving });
     const second = calls.ask('a', () => open.promise, ever);
     leaving.cancel(new GatewayError('client_closed', 'left'));
     await expect(first).rejects.toThrow('left');
@@ -40,5 +41,15 @@ describe('calls under way', () => {
     open.reject(new Error('down'));
     for (const one of [...all, joined]) await expect(one).rejects.toThrow('down');
     expect(await calls.ask('more', () => Promise.resolve('up'), ever)).toBe('up');
+  });
+
+  it('leave half of them to credentials that the service has known', async () => {
+    const calls = new JoinedCalls<string>();
+    const open = Promise.withResolvers<string>();
+    const random = Array.from({ length: 50 }, (_, at) => calls.ask(`random ${at}`, () => open.promise, stranger));
+    await expect(calls.ask('more', () => open.promise, stranger)).rejects.toMatchObject({ code: 'busy' });
+    const known = Array.from({ length: 50 }, (_, at) => calls.ask(`known ${at}`, () => open.promise, ever));
+    open.resolve('up');
+    expect(new Set(await Promise.all([...random, ...known]))).toEqual(new Set(['up']));
   });
 });

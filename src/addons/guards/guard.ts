@@ -31,15 +31,9 @@ export interface CompiledGuard {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-const REQUEST_KINDS: readonly RequestTextKind[] = [
-  'text',
-  'thinking',
-  'refusal',
-  'tool_arguments',
-  'tool_result',
-  'file_name',
-];
-const REPLY_KINDS: readonly TextKind[] = ['text', 'thinking', 'refusal', 'tool_arguments', 'tool_result', 'error'];
+const KINDS = ['text', 'thinking', 'refusal', 'tool_arguments', 'tool_result'] as const;
+const REQUEST_KINDS: readonly RequestTextKind[] = [...KINDS, 'file_name', 'definition'];
+const REPLY_KINDS: readonly TextKind[] = [...KINDS, 'error'];
 
 const HOLD_BYTES = 65_536;
 
@@ -49,9 +43,9 @@ export function compileGuard(file: GuardFile): CompiledGuard {
   const action = actionOf(file);
   const observes = action === 'observe';
   const kinds = only.kinds && new Set<string>(only.kinds);
-  // A schema, or a rule for whole texts, is for the answer, not for what the model thinks on the way.
-  const replyKinds: readonly TextKind[] =
-    (check === 'json_schema' || check === 'text') && !kinds ? ['text'] : REPLY_KINDS;
+  // A schema, or a rule for whole texts, is for the answer and its question: not for thinking, nor for definitions of tools.
+  const ofWhole = (check === 'json_schema' || check === 'text') && !kinds;
+  const replyKinds: readonly TextKind[] = ofWhole ? ['text'] : REPLY_KINDS;
   return {
     name,
     check,
@@ -63,7 +57,7 @@ export function compileGuard(file: GuardFile): CompiledGuard {
     message,
     last: only.last ?? false,
     roles: only.roles && new Set(only.roles),
-    requestKinds: REQUEST_KINDS.filter((kind) => !kinds || kinds.has(kind)),
+    requestKinds: REQUEST_KINDS.filter((kind) => (kinds ? kinds.has(kind) : !ofWhole || kind !== 'definition')),
     replyKinds: replyKinds.filter((kind) => !kinds || kinds.has(kind)),
     includes: compileOnly(only),
     hold: holdOf(file.hold),
@@ -95,13 +89,17 @@ export function modelsOf({ exchange, attempt }: GatewayContext): readonly (reado
       ...(body ? furtherModelsIn(body, operation?.fields) : []),
       ...params.flatMap((one) => (one ? furtherModelsOfParams(one, operation?.fields) : [])),
     ].map(({ name }) => namesOf(name, provider ?? providerIn(model)));
-  if (attempt || !isOfCaller(config)) {
+  const isOwn = isOfCaller(config);
+  // An operator's target that replaces the model does not call the one that the request names.
+  const targets =
+    attempt || !config ? [] : leavesOf(config.route).filter((one) => isOwn || !one.overrideParams?.['model']);
+  if (targets.length === 0) {
     const provider = attempt?.target.provider ?? header;
     return [called(model, provider), ...furtherOf(provider)];
   }
-  return leavesOf(config.route).flatMap(({ overrideParams, overrideLevels, defaultParams, provider = header }) => [
+  return targets.flatMap(({ overrideParams, overrideLevels, defaultParams, provider = header }) => [
     called(overrideParams?.['model'] ?? model ?? defaultParams?.['model'], provider),
-    ...furtherOf(provider, [defaultParams, ...overrideLevels]),
+    ...furtherOf(provider, isOwn ? [defaultParams, ...overrideLevels] : []),
   ]);
 }
 
@@ -147,9 +145,16 @@ function compileOnly({ operations, models, metadata }: NonNullable<GuardFile['on
   const values = Object.entries(metadata ?? {}).map(([key, list]) => [key, new Set(list)] as const);
   return (ctx) =>
     (ofOperations?.matches(ctx.exchange.operation?.id ?? '') ?? true) &&
-    (!ofModels || modelsOf(ctx).some((names) => names.some((name) => ofModels.matches(name)))) &&
+    (!ofModels ||
+      modelsOf(ctx)
+        .flat()
+        .some((name) => matchesAnywhere(ofModels, name))) &&
     values.every(([key, allowed]) => allowed.has(metadataOf(ctx, key) ?? ''));
 }
+
+/** A pattern without a provider is about the model at any: `gpt-5*` is `@openai/gpt-5` too. */
+export const matchesAnywhere = (globs: Globs, name: string): boolean =>
+  globs.matches(name) || globs.matches(name.replace(/^@[^/]+\//, ''));
 
 /** The key's own value stands, also where a list of plugins leaves out the one that reads metadata. */
 export const metadataOf = ({ exchange: { caller, metadata } }: GatewayContext, key: string): string | undefined =>

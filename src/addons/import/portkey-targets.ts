@@ -2,6 +2,7 @@ import { adviceOnKey } from '../../core/settings/problems/foreign-words.ts';
 import { addAccount, type ForeignAccount } from './accounts.ts';
 import type { Draft, DraftPart } from './draft.ts';
 import { defined, nameOf, timesOf } from './names.ts';
+import { toSnake } from '../../formats/json/field-names.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { weighed, type ForeignItem, type Reasons } from './source.ts';
 import { VENDORS } from './vendors.ts';
@@ -80,8 +81,8 @@ function rulesOf(item: ForeignItem, strategy: ForeignItem | undefined): DraftPar
 const advices = (title: string, item: ForeignItem): Reasons =>
   Object.fromEntries(
     Object.keys(isObject(item.value) ? item.value : {}).flatMap((key) => {
-      const reason = adviceOnKey(title, key);
-      const weight = /guardrail|hooks$/.test(key) ? 'guard' : 'check';
+      const reason = adviceOnKey(title, toSnake(key));
+      const weight = /guardrail|hooks$/i.test(key) ? 'guard' : 'check';
       return reason === undefined ? [] : [[key, { reason, weight }]];
     }),
   );

@@ -65,3 +65,11 @@ describe('a request without a valid credential', () => {
     expect([counted, failure]).toEqual([1, expect.objectContaining({ code: 'expired_api_key' })]);
   });
 });
+
+it('A method that goes on without a caller refuses the request, and is named', async () => {
+  const silent: Middleware = (_, next) => next();
+  for (const methods of [[silent, unknown] as const, [unknown, silent] as const]) {
+    const { failure } = await twoMethods(...methods);
+    expect(failure).toMatchObject({ message: `plugin "m${methods.indexOf(silent)}" has set no caller` });
+  }
+});

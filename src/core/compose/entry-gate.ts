@@ -5,6 +5,8 @@ import type { NodeTree } from '../tenants/tree.ts';
 import type { AnswerRequest, SnapshotPart } from './snapshot-part.ts';
 import type { PluginRegistry } from '../http/chain/registry.ts';
 import { pluginOf } from '../http/chain/list-part.ts';
+import { ChainFault } from '../http/chain/instance.ts';
+import { blame } from '../kernel/outside/blame.ts';
 import type { Report } from '../kernel/report.ts';
 import type { ChainPlace, ListedPlugin, Watch } from './chain-builder.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';
@@ -20,7 +22,7 @@ export const admitting = (gate: EntryGate, watch: Watch = {}): Watch => ({
     const { methods } = gate;
     const at = methods.indexOf(methodAt(place.path));
     const checked = async (): Promise<Middleware> => {
-      const method = withCheck(toMiddleware(await create()), gate);
+      const method = withCheck(toMiddleware(await create()), place.instance, gate);
       const isLast = at < 0 || at === methods.length - 1;
       const one = methods.length > 1 ? oneOfSeveral(method, place.instance, isLast) : method;
       // The first method has all others inside: a request counts once.
@@ -101,14 +103,16 @@ function counting(middleware: Middleware, { refuseAddress }: EntryGate): Middlew
 }
 
 const withCheck =
-  (middleware: Middleware, { inFlight, answers, tree }: EntryGate): Middleware =>
+  (middleware: Middleware, name: string, { inFlight, answers, tree }: EntryGate): Middleware =>
   (ctx: GatewayContext, next) =>
     middleware(ctx, () => {
       const { exchange } = ctx;
+      // Without a caller no limit, no budget and no list of models would apply.
+      if (!exchange.caller) return refused(blame(new ChainFault(`plugin "${name}" has set no caller`), name));
       const refusal = inFlight.admit(exchange);
       if (refusal) return refused(refusal);
       try {
-        if (exchange.caller) tree.pathOf(exchange.caller);
+        tree.pathOf(exchange.caller);
         const answer = answers.get(exchange.operation);
         if (!answer) return next();
         exchange.reply = answer(ctx);

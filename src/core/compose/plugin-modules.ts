@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { createRequire, registerHooks, type ResolveHookSync } from 'node:module';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -12,8 +11,8 @@ import { messageOf, show } from '../kernel/outside/thrown.ts';
 import { isObject, type Plugin } from '../kernel/index.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { LoadResult } from '../settings/read/load.ts';
-import { isLocal, moduleEntry, readPluginFiles, type ModuleEntry } from '../kernel/outside/plugin-files.ts';
-import { ownImport, ownModule, type PluginModule } from './plugin-owners.ts';
+import { digestOf, isLocal, moduleEntry, readPluginFiles, type ModuleEntry } from '../kernel/outside/plugin-files.ts';
+import { checkedSource, ownImport, ownModule, type PluginModule } from './plugin-owners.ts';
 import { withinTime } from './time-limit.ts';
 
 /** Limit for importing a module with all its imports and its top-level await: as long as for a plugin's `create`. */
@@ -48,9 +47,9 @@ export async function loadPluginModules(
 }
 
 /** The files of a module whose hash is the one of the settings. */
-function checkedFiles(url: string, wanted: string): ReadonlySet<string> {
-  const { paths, integrity } = readPluginFiles(fileURLToPath(url));
-  if (integrity === wanted) return new Set(paths);
+function checkedFiles(url: string, wanted: string): ReadonlyMap<string, string> {
+  const { digests, integrity } = readPluginFiles(fileURLToPath(url));
+  if (integrity === wanted) return digests;
   throw new Error(`its integrity is ${integrity}, and not that of the settings; \`gatehouse plugin hash\` prints it`);
 }
 
@@ -97,6 +96,7 @@ function offerPluginApi(): void {
       const url = API_MODULES.get(specifier);
       return url === undefined ? followed(specifier, context, next) : { url, shortCircuit: true };
     },
+    load: (url, context, next) => checkedSource(url, next(url, context)),
   });
 }
 
@@ -133,7 +133,7 @@ const localModules = (entries: ModuleEntries, folder: string): readonly string[]
 export const moduleFiles = (entries: ModuleEntries, folder: string): readonly string[] =>
   localModules(entries, folder).flatMap((path) => {
     try {
-      return [path, ...readPluginFiles(path).paths];
+      return [path, ...readPluginFiles(path).digests.keys()];
     } catch {
       return [path];
     }
@@ -142,7 +142,7 @@ export const moduleFiles = (entries: ModuleEntries, folder: string): readonly st
 /** By the bytes of the file and of its local imports. Empty if it is missing or unreadable: the import reports that. */
 function versionOf(path: string): string {
   try {
-    return createHash('sha256').update(readPluginFiles(path).integrity).digest('hex').slice(0, 16);
+    return digestOf(readPluginFiles(path).integrity).slice(0, 16);
   } catch {
     return '';
   }

@@ -1,6 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { types } from 'node:util';
+import type { LoadFnOutput } from 'node:module';
+import { digestOf } from '../kernel/outside/plugin-files.ts';
 import { currentWork } from '../kernel/outside/plugin-work.ts';
 import { GatewayError } from '../../plugin/index.ts';
 
@@ -16,8 +18,8 @@ interface OwnedFile {
 export interface PluginModule {
   /** The names of its plugins, or the module specifier until those are known. */
   name: string;
-  /** The real paths of its files, where its entry has `integrity`: it may import no other file by its path. */
-  readonly files?: ReadonlySet<string> | undefined;
+  /** The digests of its files by their real paths, where its entry has `integrity`: it may import no other file by its path. */
+  readonly files?: ReadonlyMap<string, string> | undefined;
 }
 
 /** Limit of tracked files: a plugin may have many dependencies. Files beyond it have no owner. */
@@ -30,7 +32,7 @@ const owners = new Map<string, OwnedFile>();
 const BOUNDARY = /\/watched-link(?:-[\w-]+)?\.[jt]s$/;
 
 /** Registers a plugin module at this URL, ignoring the query. */
-export function ownModule(url: string, name: string, files?: ReadonlySet<string>): PluginModule {
+export function ownModule(url: string, name: string, files?: PluginModule['files']): PluginModule {
   const module: PluginModule = { name, files };
   own(realUrl(url), { module, shared: false });
   return module;
@@ -63,6 +65,15 @@ export function ownImport(specifier: string, url: string, parent: string | undef
   if (files && !files.has(path))
     throw new Error(`the plugin ${name} imports ${specifier}, which its integrity does not cover`);
   return path;
+}
+
+/** Throws for a file of a plugin with `integrity` whose bytes are not those that were hashed. */
+export function checkedSource(url: string, loaded: LoadFnOutput): LoadFnOutput {
+  const path = pathOf(url) ?? '';
+  const digest = owners.get(path)?.module.files?.get(path);
+  // Node's own loader gives a text or a Buffer.
+  if (digest === undefined || digestOf((loaded.source ?? '') as string | Buffer) === digest) return loaded;
+  throw new Error(`${path} has changed since its integrity was checked`);
 }
 
 function own(url: string, owned: OwnedFile): void {

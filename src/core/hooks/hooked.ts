@@ -56,7 +56,7 @@ interface HookSetup {
 }
 
 /** Tasks whose replies have texts. */
-const WITH_TEXTS: ReadonlySet<string> = new Set(['generate', 'completions']);
+const WITH_TEXTS: ReadonlySet<string> = new Set(['generate', 'completions', 'images']);
 
 const hasTexts = (operation: Operation | undefined): operation is Operation =>
   operation !== undefined && WITH_TEXTS.has(operation.task ?? '');

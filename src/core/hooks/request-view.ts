@@ -5,7 +5,7 @@ import type { Edit } from '../../plugin/request.ts';
 import type { RequestBody } from '../kernel/index.ts';
 
 /** Kinds that a plugin reads only if it asks for them. */
-const ON_DEMAND: ReadonlySet<string> = new Set(['thinking', 'file_name']);
+const ON_DEMAND: ReadonlySet<string> = new Set(['thinking', 'file_name', 'definition']);
 
 /** The conversation of a request as its plugin sees it, and the changes that it asks for. */
 export class ConversationView implements RequestView {

@@ -55,7 +55,7 @@ export function addServices<H extends object>(host: H, plugin: ServedPlugin, too
     error: () => ownErrors(plugin),
   };
   for (const [name, make] of Object.entries(made))
-    Object.defineProperty(host, name, { get: once<unknown>(make), enumerable: true });
+    Object.defineProperty(host, name, { get: once<unknown>(make), enumerable: true, configurable: true });
   // The properties have just been defined.
   return host as H & HostServices;
 }

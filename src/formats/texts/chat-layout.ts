@@ -2,7 +2,7 @@ import type { TextKind } from './channels.ts';
 import type { ReplyLayout, LocatedText } from './layout.ts';
 import { members, type Found, type TextNode } from './walk.ts';
 
-/** Replies of `/v1/chat/completions`, also with the extensions of servers and of this gateway, and of `/v1/completions`. */
+/** Replies of `/v1/chat/completions`, also with the extensions of servers and of this gateway, of `/v1/completions`, and of images. */
 
 const TYPE: TextNode = { sets: 'type' };
 const BLOCK: TextNode = { sets: 'block' };
@@ -56,7 +56,8 @@ const MESSAGE: TextNode = {
     refusal: text('refusal'),
     function_call: { members: members({ arguments: text('function_call') }) },
     tool_calls: { items: CALL },
-    audio: { members: members({ transcript: text('transcript') }) },
+    // The sound says what the transcript said.
+    audio: { members: members({ transcript: text('transcript'), data: { follows: '""' } }) },
     annotations: { follows: '[]' },
   }),
 };
@@ -98,6 +99,7 @@ export const chatLayout: ReplyLayout = {
           }),
         },
       },
+      data: { items: { counts: 'block', members: members({ revised_prompt: text('result') }) } },
       error: { members: members({ message: text('error') }) },
     }),
   },

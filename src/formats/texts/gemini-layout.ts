@@ -4,6 +4,8 @@ import { members, type Found, type TextNode } from './walk.ts';
 
 /** Replies of `generateContent` and `streamGenerateContent`: parts have no numbers, and clients join all texts of a candidate. */
 
+const RESULT: TextNode = { leaf: 'result' };
+
 const PART: TextNode = {
   counts: 'part',
   members: members({
@@ -17,9 +19,19 @@ const PART: TextNode = {
       }),
     },
     executableCode: { members: members({ code: { leaf: 'code' } }) },
-    codeExecutionResult: { members: members({ output: { leaf: 'result' } }) },
+    codeExecutionResult: { members: members({ output: RESULT }) },
   }),
 };
+
+/** Passages that Google has found in the web or in files of the caller, and what it has searched for. */
+const PASSAGE: TextNode = { members: members({ text: RESULT, title: RESULT }) };
+const GROUNDING = members({
+  groundingChunks: { items: { members: members({ web: PASSAGE, retrievedContext: PASSAGE, maps: PASSAGE }) } },
+  webSearchQueries: { items: RESULT },
+  retrievalQueries: { items: RESULT },
+  searchEntryPoint: { members: members({ renderedContent: RESULT }) },
+  groundingSupports: { follows: '[]' },
+});
 
 class GeminiReader implements LayoutReader {
   #calls = 0;
@@ -55,7 +67,7 @@ export const geminiLayout: ReplyLayout = {
             content: { members: members({ parts: { items: PART } }) },
             citationMetadata: { follows: '{}' },
             logprobsResult: { follows: '{}' },
-            groundingMetadata: { members: members({ groundingSupports: { follows: '[]' } }) },
+            groundingMetadata: { members: GROUNDING },
           }),
         },
       },

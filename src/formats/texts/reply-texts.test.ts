@@ -252,6 +252,13 @@ describe('the other fields of an event', () => {
     expect(read('openai-chat', [chunk])).toBe(
       'data: {"choices":[{"index":0,"logprobs":null,"delta":{"content":"<m> "}}]}\n\n',
     );
+    const audio = { id: 'a', data: 'UklGRg==', transcript: 'a@b ' };
+    expect(read('openai-chat', [{ choices: [{ message: { audio } }] }])).not.toContain('UklGRg');
+    const sound = [{ transcript: 'a@b ' }, { data: 'UklGRg==' }].map((one) => ({
+      choices: [{ delta: { audio: one } }],
+    }));
+    expect(read('openai-chat', sound)).not.toContain('UklGRg');
+    expect(read('openai-chat', sound.slice(1))).toContain('UklGRg');
     const block = { type: 'content_block_delta', index: 0 };
     const cited = [
       { ...block, delta: { type: 'text_delta', text: 'a@b ' } },
@@ -282,6 +289,7 @@ describe('results of tools that the vendor runs', () => {
   const block = (content: object) => ({ type: 'content_block_start', index: 1, content_block: content });
   const item = (fields: object) => ({ type: 'response.output_item.done', output_index: 1, item: fields });
   const source = { type: 'text', media_type: 'text/plain', data: 'a@b' };
+  const grounding = (groundingMetadata: object) => ({ candidates: [{ groundingMetadata }] });
   it.each<[Name, object]>([
     ['anthropic-messages', block({ type: 'mcp_tool_result', content: [{ type: 'text', text: 'a@b' }] })],
     ['anthropic-messages', block({ type: 'mcp_tool_result', content: 'a@b' })],
@@ -302,7 +310,13 @@ describe('results of tools that the vendor runs', () => {
       'openai-chat',
       { choices: [{ message: { content_blocks: [{ type: 'mcp_tool_result', content: [{ text: 'a@b' }] }] } }] },
     ],
+    ['openai-chat', { data: [{ b64_json: 'QQ==', revised_prompt: 'a@b' }] }],
+    ['openai-responses', item({ type: 'image_generation_call', revised_prompt: 'a@b', result: 'QQ==' })],
     ['gemini', { candidates: [{ content: { parts: [{ codeExecutionResult: { output: 'a@b' } }] } }] }],
+    ['gemini', grounding({ groundingChunks: [{ retrievedContext: { uri: 'u', text: 'a@b' } }] })],
+    ['gemini', grounding({ groundingChunks: [{ web: { uri: 'u', title: 'a@b' } }] })],
+    ['gemini', grounding({ webSearchQueries: ['a@b'] })],
+    ['gemini', grounding({ searchEntryPoint: { renderedContent: 'a@b' } })],
   ])('are texts of %s: %j', (name, event) => {
     const kinds: TextKind[] = [];
     const open = ({ kind }: { readonly kind: TextKind }): TextTransform => {

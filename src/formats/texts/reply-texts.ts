@@ -21,8 +21,8 @@ export interface ReplyTextsSetup {
   readonly open: OpenTransform;
   /** Thinking of the upstream is signed. */
   readonly signed: boolean;
-  /** Called for what goes with a changed text, by the name of its field: log probabilities, citations. */
-  readonly onLost?: ((field: 'logprobs' | 'citations') => void) | undefined;
+  /** Called for what goes with a changed text, by the name of its field: log probabilities, citations, sound. */
+  readonly onLost?: ((field: 'logprobs' | 'citations' | 'audio') => void) | undefined;
 }
 
 /** The most bytes of events that wait behind an undecided text. */
@@ -142,7 +142,8 @@ export class ReplyTexts {
   }
 
   readonly #lost = (json: string): void => {
-    if (json !== '[]' && json !== '{}') this.#setup.onLost?.(json.includes('"logprob') ? 'logprobs' : 'citations');
+    if (json !== '[]' && json !== '{}')
+      this.#setup.onLost?.(json.startsWith('"') ? 'audio' : json.includes('"logprob') ? 'logprobs' : 'citations');
   };
 
   /** Reads an event. Undefined: nothing in it changes or waits. */

@@ -278,6 +278,46 @@ describe('the texts of a request', () => {
     expect(shown('openai-responses', { input: [item] })).toEqual(['user text input.0.reason: five']);
   });
 
+  it('are also in definitions of tools and of the answer, but for credentials', () => {
+    const schema = { properties: { a: { description: 'in a schema' } } };
+    const server = { type: 'mcp', server_description: 'of a server', headers: { a: 'b' }, authorization: 'secret' };
+    const tool = { name: 'f', description: 'of a tool', parameters: schema };
+    const of = (format: FormatName, body: JsonObject) =>
+      requestTexts(format, body).texts.map(({ kind, path, text }) => `${kind} ${path.join('.')}: ${text}`);
+    const json = JSON.stringify(schema);
+    expect(
+      of('openai-chat', {
+        tools: [{ type: 'function', function: tool }],
+        response_format: { type: 'json_schema', json_schema: { schema } },
+        chat_template_kwargs: { name: 'x' },
+        chat_template: '{{ x }}',
+      }),
+    ).toEqual([
+      `definition tools.0.function: ${JSON.stringify(tool)}`,
+      `definition response_format: {"type":"json_schema","json_schema":{"schema":${json}}}`,
+      'definition chat_template: {{ x }}',
+      'definition chat_template_kwargs: {"name":"x"}',
+    ]);
+    expect(
+      of('openai-responses', { tools: [{ type: 'function', ...tool }, server], text: { format: { schema } } }),
+    ).toEqual([
+      'definition tools.0.description: of a tool',
+      `definition tools.0.parameters: ${json}`,
+      'definition tools.1.server_description: of a server',
+      `definition text.format: {"schema":${json}}`,
+    ]);
+    expect(of('anthropic-messages', { tools: [{ ...tool, input_examples: [{ a: 'b' }] }] })).toEqual([
+      'definition tools.0.description: of a tool',
+      `definition tools.0.parameters: ${json}`,
+      'definition tools.0.input_examples.0: {"a":"b"}',
+    ]);
+    const declared = { tools: [{ functionDeclarations: [tool] }], generation_config: { responseSchema: schema } };
+    expect(of('gemini', declared)).toEqual([
+      `definition tools.0.functionDeclarations.0: ${JSON.stringify(tool)}`,
+      `definition generation_config.responseSchema: ${json}`,
+    ]);
+  });
+
   it('are also in `extra_body`, which some upstreams lift', () => {
     const content = [{ type: 'image_url', image_url: { url: 'data:' } }];
     const body = { input: 'one', extra_body: { input: 'two', messages: [{ role: 'user', content }] } };

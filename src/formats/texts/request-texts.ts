@@ -1,11 +1,14 @@
 import type { JsonObject } from '../conversation.ts';
 import { sealedText, type SealedText } from '../envelope.ts';
+import { toSnake } from '../json/field-names.ts';
 import { isObject, listOf, objectOf, stringOf } from '../json/object.ts';
+import type { TextKind } from './channels.ts';
 
-/** Who wrote a text of a request. tool: the result of a call. */
+/** Who wrote a text of a request. system: definitions too. tool: the result of a call. */
 export type TextRole = 'system' | 'user' | 'assistant' | 'tool';
 
-export type RequestTextKind = 'text' | 'thinking' | 'refusal' | 'tool_arguments' | 'tool_result' | 'file_name';
+/** definition: of a tool, of the form of the answer, or of the model's template. */
+export type RequestTextKind = Exclude<TextKind, 'error'> | 'file_name' | 'definition';
 
 /** A text of a request and its path in the body. */
 export interface RequestText {
@@ -76,7 +79,7 @@ class Collector implements RequestTexts {
     const type = stringOf(part.type) ?? 'text';
     const inner = (key: string): Path => [...path, key];
     if (type === 'thinking') return this.#thinking(role, path, part);
-    if (TOOL_USES.has(type)) return this.add(['assistant', 'tool_arguments'], inner('input'), part.input);
+    if (TOOL_USES.has(type)) return this.add(CALL, inner('input'), part.input);
     if (type.endsWith('tool_result')) return this.content('tool', inner('content'), part.content, 'tool_result');
     if (type === 'refusal') return this.add([role, 'refusal'], inner('refusal'), part.refusal);
     const source = objectOf(part.source);
@@ -116,13 +119,22 @@ class Collector implements RequestTexts {
     else this.add([role, 'thinking', Boolean(signature)], at, thinking);
   }
 
-  /** Members of the call of a hosted tool, such as a search, with its results: texts, and objects as their JSON. */
-  hostedCall(path: Path, item: JsonObject): void {
+  /** Members of the call of a hosted tool, such as a search, with its results, or of a definition: texts, and objects as their JSON. */
+  members(path: Path, item: JsonObject, own?: By, skipped = NO_TEXTS): void {
     for (const [key, value] of Object.entries(item)) {
-      const by: By = RESULTS.has(key) ? ['tool', 'tool_result'] : ['assistant', 'tool_arguments'];
+      const by = own ?? (RESULTS.has(key) ? RESULT : CALL);
       const list = listOf(value);
       for (const [index, one] of list?.entries() ?? []) this.add(by, [...path, key, String(index)], one);
-      if (!list && !NO_TEXTS.has(key)) this.add(by, [...path, key], value);
+      if (!list && !skipped.has(key)) this.add(by, [...path, key], value);
+    }
+  }
+
+  /** Members of an object that define tools or the form of the answer: texts, objects as their JSON, and what lists of objects have. */
+  definitions(object: JsonObject | undefined, names: readonly string[], path: Path = []): void {
+    for (const name of names) {
+      this.add(DEFINITION, [...path, name], object?.[name]);
+      for (const [item, at] of objectsIn(listOf(object?.[name]), [...path, name]))
+        this.members(at, item, DEFINITION, NO_DEFINITIONS);
     }
   }
 
@@ -137,9 +149,19 @@ const WITHOUT_MEDIA = /^redacted_thinking$|^cache_point$|_error$|_execution_resu
 const MEDIA = /^(?:input_)?(?:image|audio|video|file)(?:_url)?$/;
 const RUN = ['stdout', 'stderr', 'code', 'output'];
 
+const CALL: By = ['assistant', 'tool_arguments'];
+const RESULT: By = ['tool', 'tool_result'];
+const DEFINITION: By = ['system', 'definition'];
 const RESULTS: ReadonlySet<string> = new Set(['output', 'outputs', 'results', 'result', 'error']);
 /** Names and ids; `arguments` and `input` are read for every call. */
 const NO_TEXTS: ReadonlySet<string> = new Set('type id call_id status name arguments input result'.split(' '));
+/** The credentials of a tool are for its server, and its name stands in calls too. */
+const NO_DEFINITIONS: ReadonlySet<string> = new Set('type name headers authorization authorization_token'.split(' '));
+const DEFINITIONS =
+  'tools functions mcp_servers response_format output_format output_config structured_outputs web_search_options'
+    .concat(' chat_template chat_template_kwargs guided_json guided_grammar')
+    .split(' ');
+const SCHEMAS = 'responseSchema response_schema responseJsonSchema response_json_schema'.split(' ');
 
 const ROLES: Readonly<Partial<Record<string, TextRole>>> = {
   system: 'system',
@@ -161,6 +183,7 @@ function* objectsIn(value: unknown, path: Path): Iterable<readonly [JsonObject, 
 
 /** `messages` of chat and of Messages, with the calls of chat. */
 function ofMessages(to: Collector, body: JsonObject): void {
+  to.definitions(body, DEFINITIONS);
   to.content('system', ['system'], body.system);
   for (const [message, path] of objectsIn(body.messages, ['messages'])) {
     const role = roleOf(message.role);
@@ -181,11 +204,13 @@ function ofMessages(to: Collector, body: JsonObject): void {
 
 function ofCall(to: Collector, path: Path, call: unknown): void {
   const { arguments: given, input } = objectOf(call) ?? {};
-  to.add(['assistant', 'tool_arguments'], [...path, 'arguments'], given);
-  to.add(['assistant', 'tool_arguments'], [...path, 'input'], input);
+  to.add(CALL, [...path, 'arguments'], given);
+  to.add(CALL, [...path, 'input'], input);
 }
 
 function ofResponses(to: Collector, body: JsonObject): void {
+  to.definitions(body, DEFINITIONS);
+  to.definitions(objectOf(body.text), ['format'], ['text']);
   to.content('system', ['instructions'], body.instructions);
   to.add(['user', 'text'], ['input'], stringOf(body.input));
   for (const [item, path] of objectsIn(body.input, ['input'])) {
@@ -201,7 +226,7 @@ function ofResponses(to: Collector, body: JsonObject): void {
       to.sealed(['user', 'text'], [...path, 'encrypted_content'], sealedText(item.encrypted_content));
     else if (type.endsWith('_output')) to.content('tool', [...path, 'output'], item.output, 'tool_result');
     else if (type.endsWith('_call')) {
-      to.hostedCall(path, item);
+      to.members(path, item);
       if (type.startsWith('image_')) to.media.push({ role: 'assistant', type, path });
     } else {
       to.content(roleOf(item.role), [...path, 'content'], item.content);
@@ -216,7 +241,8 @@ function ofResponses(to: Collector, body: JsonObject): void {
 
 /** Objects under any of the names: Google takes each name in two spellings. */
 function* membersOf(object: JsonObject, ...names: readonly string[]): Iterable<readonly [JsonObject, string]> {
-  for (const name of names) if (isObject(object[name])) yield [object[name], name];
+  for (const name of new Set(names.flatMap((name) => [name, toSnake(name)])))
+    if (isObject(object[name])) yield [object[name], name];
 }
 
 function ofContent(to: Collector, path: Path, value: unknown, role?: TextRole): void {
@@ -226,19 +252,15 @@ function ofContent(to: Collector, path: Path, value: unknown, role?: TextRole): 
   if (!content) return;
   for (const [part, at] of objectsIn(content.parts, [...path, 'parts'])) {
     const by = role ?? roleOf(content.role);
-    for (const [call, name] of membersOf(part, 'functionCall', 'function_call'))
-      to.add(['assistant', 'tool_arguments'], [...at, name, 'args'], call.args);
-    for (const [code, name] of membersOf(part, 'executableCode', 'executable_code'))
-      to.add(['assistant', 'tool_arguments'], [...at, name, 'code'], code.code);
-    for (const [output, name] of membersOf(part, 'codeExecutionResult', 'code_execution_result'))
-      to.add(['tool', 'tool_result'], [...at, name, 'output'], output.output);
+    for (const [call, name] of membersOf(part, 'functionCall')) to.add(CALL, [...at, name, 'args'], call.args);
+    for (const [code, name] of membersOf(part, 'executableCode')) to.add(CALL, [...at, name, 'code'], code.code);
+    for (const [run, name] of membersOf(part, 'codeExecutionResult'))
+      to.add(RESULT, [...at, name, 'output'], run.output);
     // Of tools that run on Google's side.
-    for (const [call, name] of membersOf(part, 'toolCall', 'tool_call'))
-      to.add(['assistant', 'tool_arguments'], [...at, name], call);
-    for (const [result, name] of membersOf(part, 'toolResponse', 'tool_response'))
-      to.add(['tool', 'tool_result'], [...at, name], result);
-    for (const [result, name] of membersOf(part, 'functionResponse', 'function_response')) {
-      to.add(['tool', 'tool_result'], [...at, name, 'response'], result.response);
+    for (const [call, name] of membersOf(part, 'toolCall')) to.add(CALL, [...at, name], call);
+    for (const [result, name] of membersOf(part, 'toolResponse')) to.add(RESULT, [...at, name], result);
+    for (const [result, name] of membersOf(part, 'functionResponse')) {
+      to.add(RESULT, [...at, name, 'response'], result.response);
       for (const [inner, place] of objectsIn(result.parts, [...at, name, 'parts']))
         ofFile(to, place, { part: inner, role: 'tool' });
     }
@@ -253,7 +275,7 @@ function ofContent(to: Collector, path: Path, value: unknown, role?: TextRole): 
 }
 
 function ofFile(to: Collector, at: Path, { part, role }: { readonly part: JsonObject; readonly role: TextRole }): void {
-  for (const [data, name] of membersOf(part, 'inlineData', 'inline_data', 'fileData', 'file_data')) {
+  for (const [data, name] of membersOf(part, 'inlineData', 'fileData')) {
     for (const key of ['displayName', 'display_name'])
       to.add([role, 'file_name'], [...at, name, key], stringOf(data[key]));
     to.media.push({ role, type: name, path: at });
@@ -261,13 +283,13 @@ function ofFile(to: Collector, at: Path, { part, role }: { readonly part: JsonOb
 }
 
 function ofGemini(to: Collector, body: JsonObject, path: Path = []): void {
+  to.definitions(body, ['tools'], path);
+  for (const [config, name] of membersOf(body, 'generationConfig')) to.definitions(config, SCHEMAS, [...path, name]);
   for (const name of ['systemInstruction', 'system_instruction']) ofContent(to, [...path, name], body[name], 'system');
   for (const [content, at] of objectsIn(body.contents, [...path, 'contents'])) ofContent(to, at, content);
-  ofContent(to, [...path, 'content'], body.content);
-  to.add(['user', 'text'], [...path, 'title'], stringOf(body.title));
-  for (const [config, name] of membersOf(body, 'embedContentConfig', 'embed_content_config'))
+  for (const [config, name] of membersOf(body, 'embedContentConfig'))
     to.add(['user', 'text'], [...path, name, 'title'], stringOf(config.title));
-  for (const [request, at] of objectsIn(body.requests, [...path, 'requests'])) {
+  for (const [request, at] of [[body, path] as const, ...objectsIn(body.requests, [...path, 'requests'])]) {
     ofContent(to, [...at, 'content'], request.content);
     to.add(['user', 'text'], [...at, 'title'], stringOf(request.title));
   }
@@ -279,8 +301,7 @@ function ofGemini(to: Collector, body: JsonObject, path: Path = []): void {
   for (const [parameters, name] of membersOf(body, 'parameters'))
     to.add(['user', 'text'], [...path, name, 'negativePrompt'], stringOf(parameters.negativePrompt));
   if (path.length > 0) return;
-  for (const [nested, name] of membersOf(body, 'generateContentRequest', 'generate_content_request'))
-    ofGemini(to, nested, [name]);
+  for (const [nested, name] of membersOf(body, 'generateContentRequest')) ofGemini(to, nested, [name]);
 }
 
 /** Tasks without a conversation, which all have OpenAI's names: `prompt`, `input`. vLLM puts `documents` into the prompt of chat. */

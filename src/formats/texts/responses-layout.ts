@@ -34,6 +34,7 @@ const ITEM = members({
   output: RESULTS,
   outputs: RESULTS,
   results: RESULTS,
+  revised_prompt: RESULT,
   error: { ...RESULT, members: members({ message: RESULT }) },
   encrypted_content: { leaf: 'sealed', sealed: 'plain' },
 });

@@ -39,20 +39,9 @@ interface Setup {
 }
 
 /** Keys of a hook that are no checks. */
-const FACTS: ReadonlySet<string> = new Set([
-  'id',
-  'name',
-  'type',
-  'deny',
-  'async',
-  'sequential',
-  'on_fail',
-  'on_success',
-  'checks',
-  'check',
-  'status',
-  'is_enabled',
-]);
+const FACTS: ReadonlySet<string> = new Set(
+  'id name type deny async sequential on_fail on_success checks check status is_enabled'.split(' '),
+);
 
 /** `{ "default.contains": { … }, deny: true }`, `{ checks: [{ id, parameters }], deny: true }`, or one of them as `check`. */
 function guardsOf(hook: unknown, { on, name, report, check: checkGuard }: Setup): readonly Guard[] {

@@ -11,7 +11,7 @@ import type { GuardNext, GuardStep, GuardTools } from './step.ts';
 import { factsFor } from './request-facts.ts';
 import { textHooks, type GuardHooks } from './text-hooks.ts';
 import { CHECKS } from '../settings/check-options.ts';
-import { countAll, verdictOf } from './verdicts.ts';
+import { countAll, Verdict, verdictOf } from './verdicts.ts';
 import { GuardWebhook } from './webhook.ts';
 import { webhookSteps } from './webhook-hooks.ts';
 
@@ -38,7 +38,16 @@ export function openGuards(
       const verdicts: GuardVerdict[] = [];
       exchange.guards = verdicts;
       const { count } = tools;
-      if (count) exchange.onEnd(() => countAll(verdicts, count));
+      const ended = (some: readonly GuardVerdict[]): void => {
+        count?.(some);
+        for (const one of some)
+          if (one instanceof Verdict && one.skippedFor !== undefined)
+            tools.log.warn(
+              { request_id: exchange.id, guard: one.guard, on: one.on, err: one.skippedFor },
+              'a guard could not check, and let it pass',
+            );
+      };
+      if (count) exchange.onEnd(() => countAll(verdicts, ended));
     }
     const lists: readonly Guards[] =
       level === 'attempt' ? [attempt?.target.guards] : [ofServer, exchange.caller?.guards, exchange.config?.guards];

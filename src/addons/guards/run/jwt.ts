@@ -41,6 +41,9 @@ export function jwtStep(guard: CompiledGuard, tools: GuardTools): GuardStep {
         return next();
       }
       if (!isValid) verdict.found();
+      // The token is for this gateway: no upstream gets it.
+      else if (guard.action === 'deny' && header.toLowerCase() === 'authorization')
+        ctx.exchange.upstreamToken = undefined;
     }
     return next();
   };

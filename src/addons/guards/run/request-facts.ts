@@ -1,6 +1,6 @@
 import { Globs } from '../../../core/catalog/globs.ts';
 import type { GatewayContext } from '../../../core/kernel/index.ts';
-import { metadataOf, modelsOf, type CompiledGuard } from '../guard.ts';
+import { matchesAnywhere, metadataOf, modelsOf, type CompiledGuard } from '../guard.ts';
 
 /** Whether the facts of a request break the rule of a guard. */
 type Breaks = (ctx: GatewayContext) => boolean;
@@ -15,7 +15,7 @@ function models({
   const allowed = allow && new Globs(allow);
   const denied = new Globs(deny);
   const isBroken = (names: readonly string[]): boolean =>
-    names.some((name) => denied.matches(name)) ||
+    names.some((name) => matchesAnywhere(denied, name)) ||
     (allowed !== undefined && !names.some((name) => allowed.matches(name)));
   return (ctx) => modelsOf(ctx).some(isBroken);
 }

@@ -66,7 +66,7 @@ export function textsFor(
 ): readonly RequestTextView[] {
   const all = view.texts({ ...(roles && { roles: [...roles] }), kinds: requestKinds });
   const texts = action === 'mask' ? all.filter(({ signed }) => !signed) : all;
-  return last ? texts.slice(-1) : texts;
+  return last ? texts.filter(({ kind }) => kind !== 'definition').slice(-1) : texts;
 }
 
 /** Pictures, sound and files of messages are no texts. */

@@ -14,6 +14,7 @@ export class Verdict implements GuardVerdict {
   verdict: GuardVerdict['verdict'] = 'pass';
   matches = 0;
   heldMs: number | undefined;
+  #cause: unknown;
   readonly #guard: CompiledGuard;
   #late: Promise<unknown> | undefined;
 
@@ -29,6 +30,11 @@ export class Verdict implements GuardVerdict {
     return this.#late;
   }
 
+  /** Why the check failed, where the request went on. */
+  get skippedFor(): unknown {
+    return this.verdict === 'skipped' ? this.#cause : undefined;
+  }
+
   comesWith(late: Promise<unknown>): void {
     this.#late = late;
   }
@@ -38,10 +44,11 @@ export class Verdict implements GuardVerdict {
   }
 
   /** Counts a match. Throws with `deny`. */
-  found(denies = this.action === 'deny'): void {
+  found(denies = this.action === 'deny', message = this.#guard.message): void {
     this.matches += 1;
     this.#become(denies ? 'denied' : FOUND[this.action]);
-    if (denies) throw this.refusal();
+    if (!denies) return;
+    throw new GatewayError('guard_denied', message ?? `The guard "${this.guard}" refused this ${SUBJECT[this.on]}.`);
   }
 
   /** A part that the guard cannot read. Throws where that is denied. */
@@ -61,17 +68,14 @@ export class Verdict implements GuardVerdict {
   /** The check failed. Throws where that is denied. */
   failed(cause: unknown): void {
     this.#become(this.#guard.onError === 'deny' ? 'error' : 'skipped');
+    // The message of such an error quotes the text.
+    this.#cause = cause instanceof SyntaxError ? undefined : cause;
     if (this.#guard.onError === 'allow') return;
     throw new GatewayError(
       'guard_failed',
       `The guard "${this.guard}" could not check this ${SUBJECT[this.on]}. Try again later.`,
-      // The message of such an error quotes the text.
-      cause instanceof SyntaxError ? {} : { cause },
+      { cause: this.#cause },
     );
-  }
-
-  refusal(message = this.#guard.message): GatewayError {
-    return new GatewayError('guard_denied', message ?? `The guard "${this.guard}" refused this ${SUBJECT[this.on]}.`);
   }
 
   #become(verdict: GuardVerdict['verdict']): void {

@@ -1,7 +1,6 @@
 import type { GatewayContext } from '../../../core/kernel/index.ts';
 import type { TextChannel, TextTransform } from '../../../formats/texts/channels.ts';
 import type { RequestView } from '../../../plugin/hooks.ts';
-import { GatewayError } from '../../../plugin/index.ts';
 import type { CompiledGuard } from '../guard.ts';
 import { seeMedia, textsFor, unseenHook, type GuardHooks } from './text-hooks.ts';
 import type { GuardStep } from './step.ts';
@@ -180,12 +179,7 @@ async function decide(
 function settle(guard: CompiledGuard, verdict: Verdict, { verdict: decided, message }: Answer): void {
   if (decided === 'pass') return;
   // A guard that denies does so for a text that the webhook would only replace.
-  const denies = guard.action === 'deny' || (guard.action === 'mask' && decided === 'deny');
-  try {
-    verdict.found(denies);
-  } catch (thrown) {
-    throw message !== undefined && thrown instanceof GatewayError ? verdict.refusal(message) : thrown;
-  }
+  verdict.found(guard.action === 'deny' || (guard.action === 'mask' && decided === 'deny'), message);
 }
 
 const aboutRequest = ({ exchange }: GatewayContext): Readonly<Record<string, unknown>> => ({

@@ -179,3 +179,18 @@ describe('the longest match of a pattern', () => {
     else expect(found).toBeGreaterThanOrEqual(longest);
   });
 });
+
+describe('a pattern that would read a text again for each of its matches', () => {
+  const search = (pattern: string): TextSearch => searchFor('regex', { pattern, mask: '*' })!;
+  const long = 'a'.repeat(20_000);
+
+  it.each(['a*b|a', '(a*b)?', '(a*b)?|c'])('fails: %s', (pattern) => {
+    expect(() => masked(long, search(pattern), () => {})).toThrow('reads this text too often');
+  });
+
+  it('finds all in a text that it reads once, however many they are', () => {
+    for (const pattern of ['a', '[a-z]', 'a{1,3}|b', '(?i)A+?'])
+      expect(masked(long, search(pattern), () => {})).toMatch(/^\*+$/);
+    expect(masked(long.slice(0, 150), search('a*b|a'), () => {})).toBe('*'.repeat(150));
+  });
+});

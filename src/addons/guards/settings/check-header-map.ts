@@ -4,7 +4,7 @@ import { instanceOf, pluginOf } from '../../../core/http/chain/list-part.ts';
 import { isObject } from '../../../core/kernel/index.ts';
 import type { Report } from '../../../core/kernel/report.ts';
 import { itemsOf, within } from '../../../core/settings/checks/check.ts';
-import { neverForwarded, type ForwardRules } from '../../../core/settings/checks/forward-headers.ts';
+import { neverForwarded, steeringOf, type ForwardRules } from '../../../core/settings/checks/forward-headers.ts';
 
 /** Refuses headers of each `header-map` that may hold a credential or are the gateway's own, on both sides of the map. */
 export function checkHeaderMaps(chain: Chains['entry'], rules: ForwardRules, report: Report): void {
@@ -22,19 +22,18 @@ export function checkHeaderMaps(chain: Chains['entry'], rules: ForwardRules, rep
 }
 
 function checkOptions(options: unknown, rules: ForwardRules, report: Report): void {
-  const { metadata, upstream } = isObject(options) ? options : {};
-  for (const [key, map] of [
-    ['metadata', metadata],
-    ['upstream', upstream],
-  ] as const) {
+  for (const key of ['metadata', 'upstream'] as const) {
+    const map = isObject(options) ? options[key] : undefined;
     if (!isObject(map)) continue;
     const at = within(report, key);
     const taken = new Set<string>();
     for (const [from, to] of Object.entries(map)) {
       const refuse = (name: string, on?: 'key'): void => {
         const reason = neverForwarded(name.toLowerCase(), rules);
-        if (reason !== undefined)
-          at({ path: [from], message: `\`${name}\` ${reason} and is never mapped`, ...(on && { on }) });
+        const steering = on ? undefined : steeringOf(name.toLowerCase());
+        const effect = steering && `${steering.effect}: callers would control it`;
+        const message = reason === undefined ? effect : `${reason} and is never mapped`;
+        if (message !== undefined) at({ path: [from], message: `\`${name}\` ${message}`, ...(on && { on }) });
       };
       refuse(from, 'key');
       if (typeof to !== 'string') continue;

@@ -19,8 +19,8 @@ export const isLocal = (specifier: string): boolean => specifier.startsWith('.')
 
 /** A plugin's file with the files that it imports by a path, each once. */
 export interface PluginFiles {
-  /** Real paths; the first is the module itself. */
-  readonly paths: readonly string[];
+  /** SHA-256 of the bytes of each file by its real path; the first is the module itself. */
+  readonly digests: ReadonlyMap<string, string>;
   /** `sha256-` and base64, of the paths below the module's folder and of the bytes of each file. */
   readonly integrity: string;
 }
@@ -50,14 +50,17 @@ export function readPluginFiles(path: string): PluginFiles {
     bytes += content.length;
     if (found.size >= MAX_FILES || bytes > MAX_BYTES)
       throw new Error(`${path} imports more than ${MAX_FILES} files, or more than 32 MiB, by their path`);
-    found.set(file, createHash('sha256').update(content).digest('hex'));
+    found.set(file, digestOf(content));
     for (const [, , specifier = ''] of content.toString('utf8').matchAll(IMPORT)) {
       const target = fileOf(specifier, dirname(file));
       if (target !== undefined) open.push(target);
     }
   }
-  return { paths: [...found.keys()], integrity: hashOf(dirname(first), found) };
+  return { digests: found, integrity: hashOf(dirname(first), found) };
 }
+
+export const digestOf = (content: string | NodeJS.ArrayBufferView): string =>
+  createHash('sha256').update(content).digest('hex');
 
 /** In the order of the paths, which are the same wherever the folder lies, and on Windows. */
 function hashOf(folder: string, digests: ReadonlyMap<string, string>): string {

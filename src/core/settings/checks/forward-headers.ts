@@ -52,6 +52,10 @@ const STEERING: readonly Steering[] = [
   },
 ];
 
+/** @param name in lower case */
+export const steeringOf = (name: string): Steering | undefined =>
+  STEERING.find(({ names }) => names.test(folded(name)));
+
 export interface ForwardRules {
   /** Prefixes of the gateway's own headers. */
   readonly prefixes: readonly string[];
@@ -95,7 +99,7 @@ export function checkForwardHeader(written: string, rules: ForwardRules, fromCal
   const name = written.toLowerCase();
   const reason = neverForwarded(name, rules);
   if (reason !== undefined) return report({ path: [], message: `\`${written}\` ${reason} and is never forwarded` });
-  const steering = STEERING.find(({ names }) => names.test(folded(name)));
+  const steering = steeringOf(name);
   if (!steering) return;
   const { effect, doubtful } = steering;
   if (fromCaller)

@@ -13,9 +13,12 @@ import { GatewayError, NotMine, Secret, type Caller, type HostServices } from '.
 import { readAnswer, type CallerAnswer } from '../../answer.ts';
 import { JoinedCalls } from '../../joined-calls.ts';
 
-const MAX_KEPT = 10_000;
-const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 const MAX_KEPT_MS = 5 * 60_000;
+const KNOWN = { maxBytes: 32 * 1024 * 1024, ttl: MAX_KEPT_MS, maxEntries: 10_000 };
+/** Kept apart: random credentials displace no caller. */
+const REFUSED = { name: 'refused', maxBytes: 1024 * 1024, ttl: MAX_KEPT_MS, maxEntries: 1000 };
+/** Credentials that the service has known. */
+const MET = { name: 'met', maxBytes: 4 * 1024 * 1024, ttl: 60 * 60_000, maxEntries: 10_000 };
 const MAX_ANSWER = 64 * 1024;
 
 /** Asks a service of the operator's who the caller is. */
@@ -74,7 +77,8 @@ export default defineServedPlugin({
     const secret: unknown = options.secret;
     const key = secret instanceof Secret ? signingKey(secret) : undefined;
     if (!key) throw new Error(WRONG_SECRET);
-    const kept = host.cache<CallerAnswer>({ maxBytes: MAX_KEPT_BYTES, ttl: MAX_KEPT_MS, maxEntries: MAX_KEPT });
+    const [kept, refused] = [host.cache<CallerAnswer>(KNOWN), host.cache<CallerAnswer>(REFUSED)];
+    const met = host.cache<true>(MET);
     const calls = new JoinedCalls<CallerAnswer>();
 
     const call = async (credential: string): Promise<CallerAnswer> => {
@@ -90,12 +94,15 @@ export default defineServedPlugin({
       });
       return readAnswer(reply.status, reply.text());
     };
-    const ask = async (credential: string, exchange: Exchange): Promise<CallerAnswer> => {
+    const ask = async (credential: string, { cancellation }: Exchange): Promise<CallerAnswer> => {
       const digest = createHash('sha256').update(`${url}\n${credential}`).digest('base64url');
-      const known = kept.get(digest);
+      const known = kept.get(digest) ?? refused.get(digest);
       if (known) return known;
-      const answer = await calls.ask(digest, () => call(credential), exchange.cancellation);
-      if (answer.ttlMs > 0) kept.set(digest, answer, answer.ttlMs);
+      const isMet = met.get(digest) ?? false;
+      const answer = await calls.ask(digest, () => call(credential), { cancellation, isMet });
+      if ('no' in answer) met.delete(digest);
+      else met.set(digest, true);
+      if (answer.ttlMs > 0) ('no' in answer ? refused : kept).set(digest, answer, answer.ttlMs);
       return answer;
     };
     /** A dry run asks no service: the keys of the settings stand for the callers. */

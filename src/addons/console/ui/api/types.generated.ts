@@ -2378,7 +2378,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   export interface GuardOnly {
   roles?: ("system" | "user" | "assistant" | "tool")[]
   last?: true
-  kinds?: ("text" | "thinking" | "refusal" | "tool_arguments" | "tool_result" | "file_name" | "error")[]
+  kinds?: ("text" | "thinking" | "refusal" | "tool_arguments" | "tool_result" | "file_name" | "definition" | "error")[]
   operations?: string[]
   models?: string[]
   metadata?: GuardMetadata
