@@ -61,7 +61,7 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
     'formats',
   ],
   'plugin/testing': ['core/host', 'core/hooks', 'core/settings', 'core/http/chain', 'core/kernel', 'plugin', 'formats'],
-  'core/host': ['core/record', 'core/settings', 'core/tenants', 'core/upstream', 'core/kernel', 'plugin'],
+  'core/host': ['core/record', 'core/ports', 'core/settings', 'core/tenants', 'core/upstream', 'core/kernel', 'plugin'],
   'core/http/listener': ['core/http/gateway', 'core/settings', 'core/operations', 'core/kernel', 'plugin', 'formats'],
   'core/http/gateway': [
     'core/record',

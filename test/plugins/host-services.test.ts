@@ -49,8 +49,34 @@ function moduleOf(name: string, text: string): string {
   return file;
 }
 
-describe('the plugin of docs/plugins/host.md', () => {
-  it('asks about tenants once, and refuses those that are blocked', async () => {
+/** A request of OTLP in JSON. */
+interface Exported {
+  readonly resourceSpans: readonly {
+    readonly scopeSpans: readonly {
+      readonly spans: readonly { readonly name: string; readonly traceId: string; readonly spanId: string }[];
+    }[];
+  }[];
+}
+
+describe('the plugins of docs/plugins/host.md', () => {
+  it('keep values', async () => {
+    const [, text = ''] = /```js\n(\/\/ configs\/plugins\/first-seen\.mjs\n[\s\S]+?)```/.exec(PAGE) ?? [];
+    await using started = await startOutsideGateway({
+      plugins: [],
+      upstream: ok,
+      chains: { request: ['first-seen', 'metadata', 'route'] },
+      server: { plugins: [moduleOf('first-seen', text)] },
+    });
+    const seen: (string | null)[] = [];
+    for (let count = 0; count < 2; count += 1) {
+      const reply = await started.chat();
+      await reply.text();
+      seen.push(reply.headers.get('x-first-seen'));
+    }
+    expect(seen).toEqual(['now', expect.stringMatching(/^\d{4}-\d\d-\d\dT/)]);
+  });
+
+  it('ask about tenants once, and refuse those that are blocked', async () => {
     const [, text = ''] = /```js\n(\/\/ configs\/plugins\/tenant-quota\.mjs\n[\s\S]+?)```/.exec(PAGE) ?? [];
     let asked = 0;
     await using service = await serve(() => ((asked += 1), { body: '{"blocked":true}' }));
@@ -109,6 +135,61 @@ describe('the host of an external plugin', () => {
     writeFileSync(file, JSON.stringify({ ...server, chains }));
     expect(await started.gateway.gateway.reload()).toMatchObject({ outcome: 'changed' });
     expect(await ask()).toEqual(['3', 'kept']);
+  });
+
+  it.each([
+    ['in memory', {}],
+    ['in the state store', { state: { store: { type: 'memory' } } }],
+  ])('keeps values %s beyond a reload', async (_, server) => {
+    await using started = await startWith(
+      {
+        body: `
+      ctx.set('x-kept', String(await host.state.get('word')));
+      await host.state.set('word', host.ids.uuid());
+      await next();`,
+        more: `state: true, options: { type: 'object', additionalProperties: false, properties: { n: { type: 'number', description: 'n' } } }`,
+      },
+      { server },
+    );
+    const ask = async (): Promise<string | null> => {
+      const reply = await started.chat();
+      await reply.text();
+      return reply.headers.get('x-kept');
+    };
+    const uuid = expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-7/) as string;
+    expect([await ask(), await ask()]).toEqual(['undefined', uuid]);
+    const file = `${started.gateway.configs}/server.yaml`;
+    const written = JSON.parse(readFileSync(file, 'utf8')) as object;
+    const chains = { request: [{ plugin: 'it', options: { n: 1 } }, 'metadata', 'route'] };
+    writeFileSync(file, JSON.stringify({ ...written, chains }));
+    expect(await started.gateway.gateway.reload()).toMatchObject({ outcome: 'changed' });
+    expect(await ask()).toEqual(uuid);
+  });
+
+  it('adds spans of the plugin to the trace of the request', async () => {
+    const bodies: string[] = [];
+    await using collector = await serve((body) => (bodies.push(body), {}));
+    const traces = { endpoint: `${urlOf(collector)}v1/traces`, protocol: 'http/json' };
+    {
+      await using started = await startWith(
+        { body: `await host.span('look up', () => Promise.resolve(), { team: 'search' }); await next();` },
+        { server: { telemetry: { traces } } },
+      );
+      await (await started.chat()).text();
+    }
+    // The gateway has exported its spans before its end.
+    const spans = bodies.flatMap((body) =>
+      (JSON.parse(body) as Exported).resourceSpans.flatMap(({ scopeSpans }) =>
+        scopeSpans.flatMap((scope) => scope.spans),
+      ),
+    );
+    const server = spans.find(({ name }) => name === 'POST /v1/chat/completions');
+    expect(spans.find(({ name }) => name === 'it look up')).toMatchObject({
+      kind: 1,
+      traceId: server?.traceId,
+      parentSpanId: server?.spanId,
+      attributes: [{ key: 'team', value: { stringValue: 'search' } }],
+    });
   });
 
   it('fetches from a service behind the egress guard, measures it, and fails in its own name', async () => {

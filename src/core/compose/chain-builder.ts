@@ -233,7 +233,7 @@ export class ChainBuilder {
       callers: () => callerMaker(callers),
       state,
     };
-    return addServices(host, { instance, errors: plugin.errors ?? {}, onClose }, tools);
+    return addServices(host, { instance, errors: plugin.errors ?? {}, keeps: plugin.state, onClose }, tools);
   }
 
   #host({ plugin, instance, resources }: HostOwner, granted: Partial<Capabilities>): PluginHost<CapabilityName> {

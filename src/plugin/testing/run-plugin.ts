@@ -139,7 +139,7 @@ export async function runGuarded(
   return calls;
 }
 
-export function createHost({ name, needs, errors = {} }: Plugin, setup: HostSetup) {
+export function createHost({ name, needs, errors = {}, state }: Plugin, setup: HostSetup) {
   const { needs: wanted = {}, clock = createFakeClock(), random = () => 0.5, mode = 'serve' } = setup;
   // Without turns from the test, large bodies do not wait.
   const given: Readonly<Record<string, object>> = { turns: NO_TURNS, ...wanted };
@@ -171,7 +171,7 @@ export function createHost({ name, needs, errors = {} }: Plugin, setup: HostSetu
   if (needs.includes('cache')) return { host, log, close };
   const served = addServices(
     host,
-    { instance: name, errors, onClose: host.onClose },
+    { instance: name, errors, keeps: state, onClose: host.onClose },
     {
       dry: mode === 'dry',
       clock,
