@@ -147,17 +147,11 @@ export interface Plugin
  *
  * @example
  * export default definePlugin({
- *   name: 'tenant-header',
+ *   name: 'caller-header',
  *   level: 'request',
- *   options: {
- *     type: 'object',
- *     additionalProperties: false,
- *     properties: { header: { type: 'string' } },
- *     required: ['header'],
- *   },
- *   create: ({ options }) => async (ctx, next) => {
+ *   create: () => async (ctx, next) => {
  *     await next();
- *     ctx.set(options.header, ctx.exchange.caller?.keyId ?? '');
+ *     ctx.set('x-caller', ctx.exchange.caller?.keyId ?? '');
  *   },
  * });
  */

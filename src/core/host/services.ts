@@ -35,6 +35,7 @@ export interface ServiceTools {
   readonly callers: () => CallerMaker;
   /** Undefined in a dry run: nothing is counted, and what is kept ends with the snapshot. */
   readonly state: HostState | undefined;
+  readonly openMetric?: OpenMetric;
 }
 
 const CLOSED = new GatewayError('shutting_down', 'The settings that hold this plugin are released.');
@@ -53,7 +54,7 @@ export function addServices<H extends object>(host: H, plugin: ServedPlugin, too
   onClose(() => leaveStores(all, instance));
   const stores = once(() => PluginStores.of(all, instance, clock));
   const made: { readonly [Name in keyof HostServices]: () => HostServices[Name] } = {
-    metrics: () => new OwnMetrics(instance, state?.openMetric),
+    metrics: () => new OwnMetrics(instance, tools.openMetric),
     cache: () => (options) => stores().cache(options),
     counters: () => stores().counters,
     state: () => pluginState({ plugin, clock, texts: state?.claims ?? (() => stores().texts) }),

@@ -7,7 +7,7 @@ import {
   type Context,
   type HrTime,
 } from '@opentelemetry/api';
-import type { Exchange } from '../../../core/kernel/index.ts';
+import { isFromCache, type Exchange } from '../../../core/kernel/index.ts';
 import type { PluginSpan } from '../../../core/kernel/outside/plugin-work.ts';
 import { ATTEMPT_FIELDS } from '../../../core/record/fields/attempt-fields.ts';
 import type { RecordField } from '../../../core/record/fields/record-field.ts';
@@ -149,6 +149,3 @@ type Inference = RecordedAttempt & { readonly place: RecordedPlace };
 /** Without a target, with a cached reply or an estimated count there was no inference: the server span tells it. */
 const isInference = ({ semconvName }: RequestRecord, attempt: RecordedAttempt): attempt is Inference =>
   attempt.place !== undefined && semconvName !== undefined && !isFromCache(attempt) && !attempt.estimated;
-
-export const isFromCache = ({ cache }: RecordedAttempt): boolean =>
-  cache === 'hit' || cache === 'semantic_hit' || cache === 'shared';
