@@ -18,6 +18,7 @@ import {
 import { applyEdit, type BodyFault, type Operation, type Target } from '../../src/core/kernel/index.ts';
 import { createAttempt, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import override from './index.ts';
+import { mergeEdits } from './merge-levels.ts';
 
 const operationThatFinds = (fault: BodyFault | undefined, seen: unknown[] = []) => {
   const validate: Operation['validate'] = (body) => {

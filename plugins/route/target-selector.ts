@@ -1,4 +1,4 @@
-import { GatewayError, UpstreamError, type Clock } from '../../src/plugin/index.ts';
+import { failureKinds, GatewayError, UpstreamError, type Clock } from '../../src/plugin/index.ts';
 import {
   isFinalForModel,
   fallsThroughTo,

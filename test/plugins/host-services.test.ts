@@ -4,8 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { until } from '../support/gateway.ts';
+import { KEY, until } from '../support/gateway.ts';
 import { json, openaiReply, type Script } from '../support/upstream.ts';
 import { CLIENT_APIS, send } from './client-apis.ts';
 import { metricsOf, startOutsideGateway, type OutsidePlugin } from './outside-gateway.ts';
@@ -39,6 +40,7 @@ async function serve(answer: (body: string) => { status?: number; body?: string 
 }
 const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 
+const API = pathToFileURL(join(import.meta.dirname, '../../src/plugin/index.ts')).href;
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/plugins/host.md'), 'utf8');
 
 function moduleOf(name: string, text: string): string {
@@ -108,6 +110,52 @@ describe('the host of an external plugin', () => {
     });
     await (await started.chat()).text();
     expect(await metricsOf(started)).toContain('plugin_it_seen_total{operation="chat.completions"} 1');
+  });
+
+  it('refuses a metric that another plugin has, with the places of both', async () => {
+    const declares = (name: string) =>
+      `export default { ...(await import(${JSON.stringify(API)})).definePlugin({ name: '${name}', level: 'request', create({ host }) {
+        host.metrics.counter('${name === 'mask' ? 'mail_hits' : 'hits'}');
+        return (_, next) => next();
+      } }) };`;
+    const modules = ['mask', 'mask-mail'].map((name) => moduleOf(name, declares(name)));
+    const started = startOutsideGateway({
+      plugins: [],
+      upstream: ok,
+      chains: { request: ['mask', 'mask-mail', 'metadata', 'route'] },
+      server: { plugins: modules },
+    });
+    await expect(started).rejects.toThrow(
+      /server\.yaml:\d+:\d+: .*the metric plugin_mask_mail_hits_total is also one of the plugin "mask" at .*server\.yaml:\d+:\d+/,
+    );
+  });
+
+  it('calls a service at the end of a request whose client has left', async () => {
+    const heard: string[] = [];
+    await using service = await serve((body) => (heard.push(body), {}));
+    const hooks = `import { definePlugin } from ${JSON.stringify(API)};
+      export default definePlugin({ name: 'ends', level: 'request', reads: { request: 'observe' }, create: ({ host }) => ({
+        request() {},
+        async end({ state }) { await host.fetch(${JSON.stringify(urlOf(service))}, { body: state, allowInsecure: true }); },
+      }) });`;
+    await using started = await startOutsideGateway({
+      plugins: [],
+      upstream: () => {},
+      chains: { request: ['ends', 'metadata', 'route'] },
+      server: { plugins: [moduleOf('ends', hooks)] },
+    });
+    const leaving = new AbortController();
+    const asked = fetch(`${started.gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: { 'x-gateway-api-key': KEY, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: '@openai/m', messages: [{ role: 'user', content: 'Hi' }] }),
+    }).catch(() => {});
+    await until(() => started.upstream.requests.length > 0);
+    leaving.abort();
+    await asked;
+    await until(() => heard.length > 0);
+    expect(heard).toEqual(['aborted']);
   });
 
   it('keeps caches and counters beyond a reload', async () => {

@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { checkSettings } from '../../core/dry-run/check-settings.ts';
 import { formatDiagnostics } from '../../core/settings/source/diagnostic.ts';

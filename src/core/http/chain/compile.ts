@@ -82,7 +82,7 @@ interface CompileSetup extends ListChecks {
     | ((place: Pick<PluginPlace, 'plugin' | 'instance'>, made: unknown) => Promise<Middleware>)
     | undefined;
   /** Creates the host for a plugin: the capabilities it may have and its own log. */
-  readonly host: (plugin: Plugin, instance: string, path: ListedPlace['path']) => PluginHost<CapabilityName>;
+  readonly host: (plugin: Plugin, instance: string, path: PluginPlace['path']) => PluginHost<CapabilityName>;
   readonly inTime: <T>(work: Promise<T>) => Promise<T>;
   /** Time limit and fault reports of external plugins. Default: no limit. */
   readonly guard?: Guard | undefined;
