@@ -17,7 +17,6 @@ import { GatewayError, NotMine, Secret } from '../../src/plugin/index.ts';
 export default definePlugin({
   name: 'auth',
   level: 'entry',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['keys'],
   provides: ['caller'],
   explain({ exchange: { caller, upstreamToken } }) {

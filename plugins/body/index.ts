@@ -35,7 +35,6 @@ function namesByOperation(): (operation: Operation) => FieldNames {
 export default definePlugin({
   name: 'body',
   level: 'entry',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['limits', 'turns'],
   requires: ['caller'],
   provides: ['body'],

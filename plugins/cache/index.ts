@@ -21,7 +21,6 @@ import { keepOnly, lookUpNear, type NearReply, type SemanticJob } from './near.t
 export default definePlugin({
   name: 'cache',
   level: 'attempt',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['targets', 'cache', 'semantic', 'turns'],
   idleFor: ({ cache }) => cache === undefined,
   requires: ['override'],

@@ -22,7 +22,6 @@ const CONFIG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 export default definePlugin({
   name: 'config',
   level: 'entry',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['aliases', 'configs', 'turns'],
   requires: ['caller', 'body'],
   provides: ['config'],

@@ -13,7 +13,6 @@ import { UpstreamError, type GatewayError } from '../../src/plugin/index.ts';
 export default definePlugin({
   name: 'errors',
   level: 'entry',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['defaultFormat'],
   provides: ['errors'],
   explain({ exchange: { error, operation, clientFormat } }) {

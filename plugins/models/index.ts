@@ -1,11 +1,12 @@
 import {
   definePlugin,
+  jsonReply,
   nearest,
   type Exchange,
   type ListedModel,
   type ModelDirectory,
 } from '../../src/core/kernel/index.ts';
-import { GatewayError, type Reply } from '../../src/plugin/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
 import { readPage, toAnthropicModel, toAnthropicPage } from './anthropic.ts';
 import { toCodexList, toOpenAiList, toOpenAiModel } from './openai.ts';
 import { readWindow, toGeminiModel, toGeminiPage, toVertexModel, toVertexPage } from './gemini.ts';
@@ -14,7 +15,6 @@ import { readWindow, toGeminiModel, toGeminiPage, toVertexModel, toVertexPage } 
 export default definePlugin({
   name: 'models',
   level: 'entry',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['models'],
   requires: ['caller'],
   idleFor: (operation) => operation?.id.startsWith('models.') !== true,
@@ -31,7 +31,7 @@ export default definePlugin({
       const { exchange } = ctx;
       const answer = answers[exchange.operation?.id ?? ''];
       if (!answer) return next();
-      exchange.reply = toReply(answer(host.models, exchange, ctx.querystring), exchange);
+      exchange.reply = jsonReply(answer(host.models, exchange, ctx.querystring), exchange.operation?.format);
       return Promise.resolve();
     };
   },
@@ -96,9 +96,4 @@ function retrieve(directory: ModelDirectory, exchange: Exchange): object {
     );
   }
   return formsOf(exchange).model(model);
-}
-
-function toReply(body: object, { operation }: Exchange): Reply {
-  const type = operation?.format.contentType.body ?? 'application/json';
-  return { status: 200, headers: { 'content-type': type }, body: Buffer.from(JSON.stringify(body)), stream: false };
 }

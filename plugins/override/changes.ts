@@ -1,6 +1,5 @@
 import {
   isObject,
-  mergeEdits,
   spellingsOf,
   type FieldTable,
   type KeyPath,
@@ -11,7 +10,7 @@ import {
 } from '../../src/core/kernel/index.ts';
 import type { Edit } from '../../src/plugin/index.ts';
 import { ChangeSet, isSame, type FieldChange } from './change-set.ts';
-import { mergeLevels } from './merge-levels.ts';
+import { mergeEdits, mergeLevels } from './merge-levels.ts';
 import { applyPlaced, placeChanges, type PlacedChanges } from './nested-changes.ts';
 
 export interface Changes {

@@ -15,9 +15,10 @@ import {
   geminiFields,
   geminiPredictFields,
 } from '../../src/formats/fields/gemini-fields.ts';
-import { applyEdit, mergeEdits, type BodyFault, type Operation, type Target } from '../../src/core/kernel/index.ts';
+import { applyEdit, type BodyFault, type Operation, type Target } from '../../src/core/kernel/index.ts';
 import { createAttempt, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import override from './index.ts';
+import { mergeEdits } from './merge-levels.ts';
 
 const operationThatFinds = (fault: BodyFault | undefined, seen: unknown[] = []) => {
   const validate: Operation['validate'] = (body) => {

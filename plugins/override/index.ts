@@ -12,7 +12,6 @@ import { applyChanges, compileChanges, type Changes } from './changes.ts';
 export default definePlugin({
   name: 'override',
   level: 'attempt',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   provides: ['override'],
   explain({ attempt: { body, target } }) {
     const own = changesOf(body).filter(({ edit }) => edit.source.startsWith(`${target.path} `));

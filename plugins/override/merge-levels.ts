@@ -21,3 +21,16 @@ const isVoid = ({ path }: Edit, later: readonly Edit[]): boolean =>
 /** A nested deletion replaces no earlier edit, which may have created the object. */
 const replacesWhole = ({ path, value }: Edit): boolean =>
   value === undefined ? path.length === 1 : !isObject(value) || Object.keys(value).length > 0;
+
+/** The edits that merge `params` into a body: objects merge by key, other values replace, null deletes. */
+export function mergeEdits(
+  params: Readonly<Record<string, unknown>>,
+  source: string,
+  under: readonly string[] = [],
+): Edit[] {
+  return Object.entries(params).flatMap(([key, value]): Edit[] => {
+    const path = [...under, key];
+    if (isObject(value) && Object.keys(value).length > 0) return mergeEdits(value, source, path);
+    return [{ path, value: value === null ? undefined : value, source }];
+  });
+}

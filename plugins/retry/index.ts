@@ -7,7 +7,6 @@ import { isSilence } from './silence.ts';
 export default definePlugin({
   name: 'retry',
   level: 'attempt',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   repeats: true,
   idleFor: ({ retry }) => retry.attempts === 0,
   requires: ['outbound'],

@@ -6,7 +6,6 @@ import { TargetSelector, type SelectorTools } from './target-selector.ts';
 export default definePlugin({
   name: 'route',
   level: 'request',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['attempts', 'health'],
   provides: ['reply'],
   explain({ exchange: { attempts, skipped } }) {

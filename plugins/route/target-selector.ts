@@ -1,8 +1,7 @@
-import { GatewayError, UpstreamError, type Clock } from '../../src/plugin/index.ts';
+import { failureKinds, GatewayError, UpstreamError, type Clock } from '../../src/plugin/index.ts';
 import {
   isFinalForModel,
   fallsThroughTo,
-  countsAgainstTarget,
   toGatewayError,
   type AttemptRunner,
   type ChoiceReason,
@@ -273,3 +272,7 @@ const never: FallsThrough = () => false;
 const NONE: readonly ModelRefusal[] = [];
 
 const isInUse = ({ mode, weights }: Group, index: number): boolean => mode !== 'loadbalance' || weights[index] !== 0;
+
+/** Whether the failure counts against the target's health: not the gateway's own state, nor the request's time. */
+const countsAgainstTarget = (error: GatewayError): boolean =>
+  error instanceof UpstreamError && !error.ofGateway && failureKinds(error).length > 0;

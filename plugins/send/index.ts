@@ -4,7 +4,6 @@ import { definePlugin } from '../../src/core/kernel/index.ts';
 export default definePlugin({
   name: 'send',
   level: 'attempt',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['send'],
   requires: ['outbound'],
   provides: ['reply'],

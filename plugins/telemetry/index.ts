@@ -4,7 +4,6 @@ import { definePlugin } from '../../src/core/kernel/index.ts';
 export default definePlugin({
   name: 'telemetry',
   level: 'entry',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['recorder'],
   provides: ['telemetry'],
   explain: () => ({ does: 'records the request when its reply has been sent' }),

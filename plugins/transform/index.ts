@@ -16,7 +16,6 @@ import { GatewayError } from '../../src/plugin/index.ts';
 export default definePlugin({
   name: 'transform',
   level: 'attempt',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['targets', 'media', 'translate', 'turns'],
   provides: ['outbound'],
   explain({ attempt, exchange: { operation } }) {

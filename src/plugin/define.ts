@@ -96,6 +96,8 @@ export interface PluginDefinition<
   readonly pure?: boolean;
   /** Errors of its own, by code, for `host.error`: `{ tenant_blocked: { status: 403, type: 'permission_error' } }`. */
   readonly errors?: Readonly<Record<string, OwnError>>;
+  /** Whether it keeps values with `host.state`. Explain says where they are. Default: false. */
+  readonly state?: boolean;
   /** The version of the plugin API that it is written for. The gateway refuses one that it does not have. Default: 1. */
   readonly minApi?: number;
   /** Texts and events that the hooks of the plugin read. With it, `create` returns hooks. Levels `request` and `attempt` only. */
@@ -123,7 +125,7 @@ type Definition = PluginDefinition<PluginLevel, object, never>;
 
 const NO_OPTIONS = { type: 'object', additionalProperties: false, properties: {} } as const;
 const DEFAULTS = { options: NO_OPTIONS, needs: [], requires: [], provides: [], repeats: false, pure: false, minApi: 1 };
-const OTHERS = ['name', 'level', 'errors', 'reads', 'explain', 'idleFor', 'create'] as const;
+const OTHERS = ['name', 'level', 'errors', 'state', 'reads', 'explain', 'idleFor', 'create'] as const;
 
 /** A field that this gateway does not know may be a guarantee that it would not keep. */
 const FIELDS: ReadonlySet<string> = new Set([...Object.keys(DEFAULTS), ...OTHERS]);
@@ -131,7 +133,7 @@ const FIELDS: ReadonlySet<string> = new Set([...Object.keys(DEFAULTS), ...OTHERS
 /** A plugin as `definePlugin` returns it. */
 export interface Plugin
   extends
-    Pick<Definition, 'name' | 'level' | 'reads' | 'errors'>,
+    Pick<Definition, 'name' | 'level' | 'reads' | 'errors' | 'state'>,
     Readonly<Required<Pick<Definition, 'options' | 'requires' | 'provides' | 'repeats' | 'pure' | 'minApi'>>> {
   readonly needs: readonly string[];
   explain?(ctx: GatewayContext, options: unknown): PluginWords | undefined;
@@ -145,17 +147,11 @@ export interface Plugin
  *
  * @example
  * export default definePlugin({
- *   name: 'tenant-header',
+ *   name: 'caller-header',
  *   level: 'request',
- *   options: {
- *     type: 'object',
- *     additionalProperties: false,
- *     properties: { header: { type: 'string' } },
- *     required: ['header'],
- *   },
- *   create: ({ options }) => async (ctx, next) => {
+ *   create: () => async (ctx, next) => {
  *     await next();
- *     ctx.set(options.header, ctx.exchange.caller?.keyId ?? '');
+ *     ctx.set('x-caller', ctx.exchange.caller?.keyId ?? '');
  *   },
  * });
  */

@@ -270,7 +270,7 @@ export const ERRORS = {
     ofGateway: true,
   },
   plugin_call_failed: failedHere(503)(
-    'A service that a plugin asks with `host.fetch` did not answer in time, or cannot be reached; the log says why.',
+    'A service that a plugin asks with `host.fetch`, or the state store behind `host.state`, did not answer in time, or cannot be reached; the log says why.',
   ),
   auth_unavailable: failedHere(503)(
     'The service that decides about the caller’s credential (`auth-call`) did not answer in time, or not as its contract says. Nothing was sent.',

@@ -98,6 +98,6 @@ export interface PluginHooks<C = object> {
   events?(ctx: C): (event: ReplyEvent) => ReplyEvent | readonly ReplyEvent[] | undefined;
   /** Called for what the hooks cannot read. A GatewayError that it throws refuses the request. */
   unseen?(what: Unseen, ctx: C): void;
-  /** Called when the reply has left: once for each request that has reached the plugin, at the level `attempt` for each attempt. */
-  end?(record: EndRecord, ctx: C): void;
+  /** Called when the reply has left: once for each request that has reached the plugin, at the level `attempt` for each attempt. Nothing waits for it. */
+  end?(record: EndRecord, ctx: C): void | Promise<void>;
 }

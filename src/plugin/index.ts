@@ -54,6 +54,7 @@ export type {
   PluginCache,
   PluginCounters,
   PluginMetrics,
+  PluginState,
 } from './services.ts';
 export { Secret } from './secret.ts';
 export { WrappedSource } from './wrapped-source.ts';

@@ -61,6 +61,15 @@ export interface PluginCounters {
   reset(name: string): void;
 }
 
+/** Small values by name, of the plugins with one name in the settings. They reject with GatewayError `plugin_call_failed` after a second. */
+export interface PluginState {
+  /** Undefined: there is none, or its time has ended. */
+  get(name: string): Promise<unknown>;
+  /** @param value at most 1,000 characters as JSON @param ttl whole milliseconds, at most 366 days. Default: 30 days */
+  set(name: string, value: unknown, ttl?: number): Promise<void>;
+  delete(name: string): Promise<void>;
+}
+
 export interface FetchOptions {
   /** Default: GET, or POST with a body. */
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -127,6 +136,12 @@ export interface HostServices {
   /** Plugins with the same name in the settings share it. */
   cache<V>(options: PluginCacheOptions): PluginCache<V>;
   readonly counters: PluginCounters;
+  /** In the state store where the settings have one, else in the memory of the process. Rejects without `state: true` of the definition. */
+  readonly state: PluginState;
+  /** Ids as the gateway makes them: UUIDs of version 7, which sort by time. */
+  readonly ids: { uuid(): string };
+  /** Runs work as a span below that of its request; without tracing it only runs. @param attributes values of other types are left out */
+  span<T>(name: string, work: () => T, attributes?: Readonly<Record<string, string | number | boolean>>): T;
   /**
    * A request to a service of the operator's: checked by the egress guard, bounded in time and size, cancelled with the request, measured.
    * Redirects are not followed. Throws GatewayError `plugin_call_failed`, also in the mode `dry`, and the reason of the cancellation.

@@ -3,8 +3,7 @@ import type { Sink, Source } from './reply.ts';
 
 /**
  * Forwards the body of a reply unchanged: `reply.body = new Mine(reply.body)`. A subclass overrides what it watches or changes, and
- * calls `super`. `push` gets whole events of the
- * forms `sse` and `json-array`, and pieces of any other body.
+ * calls `super`. `push` gets whole events of the forms `sse` and `json-array`, and pieces of any other body.
  */
 export class WrappedSource implements Source, Sink {
   readonly #source: Source;
@@ -13,8 +12,6 @@ export class WrappedSource implements Source, Sink {
   constructor(source: Source) {
     this.#source = source;
   }
-
-  // Towards the client
 
   open(sink: Sink): void {
     this.#sink = sink;
@@ -34,8 +31,6 @@ export class WrappedSource implements Source, Sink {
     this.#sink = undefined;
     this.#source.cancel(reason);
   }
-
-  // From the upstream
 
   push(bytes: Buffer): void {
     this.#sink?.push(bytes);

@@ -22,9 +22,10 @@ let jumped = 0;
 const clock = { ...systemClock, wall: () => Date.now() + jumped };
 const budget = budgetOf(Number(cap), { ref: 'team:t', period: 'day' });
 
-const counters = new SharedState((message: ToPrimary) => void process.send?.(message), clock);
+const state = new SharedState((message: ToPrimary) => void process.send?.(message), clock);
+const { counters } = state;
 process.on('message', (message: ToWorker) => {
-  if (message.type === 'state') counters.receive(message);
+  if (message.type === 'state') state.receive(message);
 });
 /** One of four processes has a slow line to the store, and takes larger parts of the budget. */
 const slowness = process.pid % 4 === 0 ? 300 : 0;

@@ -4,8 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { until } from '../support/gateway.ts';
+import { KEY, until } from '../support/gateway.ts';
 import { json, openaiReply, type Script } from '../support/upstream.ts';
 import { CLIENT_APIS, send } from './client-apis.ts';
 import { metricsOf, startOutsideGateway, type OutsidePlugin } from './outside-gateway.ts';
@@ -39,6 +40,7 @@ async function serve(answer: (body: string) => { status?: number; body?: string 
 }
 const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 
+const API = pathToFileURL(join(import.meta.dirname, '../../src/plugin/index.ts')).href;
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/plugins/host.md'), 'utf8');
 
 function moduleOf(name: string, text: string): string {
@@ -49,8 +51,34 @@ function moduleOf(name: string, text: string): string {
   return file;
 }
 
-describe('the plugin of docs/plugins/host.md', () => {
-  it('asks about tenants once, and refuses those that are blocked', async () => {
+/** A request of OTLP in JSON. */
+interface Exported {
+  readonly resourceSpans: readonly {
+    readonly scopeSpans: readonly {
+      readonly spans: readonly { readonly name: string; readonly traceId: string; readonly spanId: string }[];
+    }[];
+  }[];
+}
+
+describe('the plugins of docs/plugins/host.md', () => {
+  it('keep values', async () => {
+    const [, text = ''] = /```js\n(\/\/ configs\/plugins\/first-seen\.mjs\n[\s\S]+?)```/.exec(PAGE) ?? [];
+    await using started = await startOutsideGateway({
+      plugins: [],
+      upstream: ok,
+      chains: { request: ['first-seen', 'metadata', 'route'] },
+      server: { plugins: [moduleOf('first-seen', text)] },
+    });
+    const seen: (string | null)[] = [];
+    for (let count = 0; count < 2; count += 1) {
+      const reply = await started.chat();
+      await reply.text();
+      seen.push(reply.headers.get('x-first-seen'));
+    }
+    expect(seen).toEqual(['now', expect.stringMatching(/^\d{4}-\d\d-\d\dT/)]);
+  });
+
+  it('ask about tenants once, and refuse those that are blocked', async () => {
     const [, text = ''] = /```js\n(\/\/ configs\/plugins\/tenant-quota\.mjs\n[\s\S]+?)```/.exec(PAGE) ?? [];
     let asked = 0;
     await using service = await serve(() => ((asked += 1), { body: '{"blocked":true}' }));
@@ -84,6 +112,52 @@ describe('the host of an external plugin', () => {
     expect(await metricsOf(started)).toContain('plugin_it_seen_total{operation="chat.completions"} 1');
   });
 
+  it('refuses a metric that another plugin has, with the places of both', async () => {
+    const declares = (name: string) =>
+      `export default { ...(await import(${JSON.stringify(API)})).definePlugin({ name: '${name}', level: 'request', create({ host }) {
+        host.metrics.counter('${name === 'mask' ? 'mail_hits' : 'hits'}');
+        return (_, next) => next();
+      } }) };`;
+    const modules = ['mask', 'mask-mail'].map((name) => moduleOf(name, declares(name)));
+    const started = startOutsideGateway({
+      plugins: [],
+      upstream: ok,
+      chains: { request: ['mask', 'mask-mail', 'metadata', 'route'] },
+      server: { plugins: modules },
+    });
+    await expect(started).rejects.toThrow(
+      /server\.yaml:\d+:\d+: .*the metric plugin_mask_mail_hits_total is also one of the plugin "mask" at .*server\.yaml:\d+:\d+/,
+    );
+  });
+
+  it('calls a service at the end of a request whose client has left', async () => {
+    const heard: string[] = [];
+    await using service = await serve((body) => (heard.push(body), {}));
+    const hooks = `import { definePlugin } from ${JSON.stringify(API)};
+      export default definePlugin({ name: 'ends', level: 'request', reads: { request: 'observe' }, create: ({ host }) => ({
+        request() {},
+        async end({ state }) { await host.fetch(${JSON.stringify(urlOf(service))}, { body: state, allowInsecure: true }); },
+      }) });`;
+    await using started = await startOutsideGateway({
+      plugins: [],
+      upstream: () => {},
+      chains: { request: ['ends', 'metadata', 'route'] },
+      server: { plugins: [moduleOf('ends', hooks)] },
+    });
+    const leaving = new AbortController();
+    const asked = fetch(`${started.gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: { 'x-gateway-api-key': KEY, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: '@openai/m', messages: [{ role: 'user', content: 'Hi' }] }),
+    }).catch(() => {});
+    await until(() => started.upstream.requests.length > 0);
+    leaving.abort();
+    await asked;
+    await until(() => heard.length > 0);
+    expect(heard).toEqual(['aborted']);
+  });
+
   it('keeps caches and counters beyond a reload', async () => {
     await using started = await startWith({
       body: `
@@ -110,6 +184,61 @@ describe('the host of an external plugin', () => {
     // The watcher of the files may have been faster.
     expect(['changed', 'unchanged']).toContain((await started.gateway.gateway.reload()).outcome);
     expect(await ask()).toEqual(['3', 'kept']);
+  });
+
+  it.each([
+    ['in memory', {}],
+    ['in the state store', { state: { store: { type: 'memory' } } }],
+  ])('keeps values %s beyond a reload', async (_, server) => {
+    await using started = await startWith(
+      {
+        body: `
+      ctx.set('x-kept', String(await host.state.get('word')));
+      await host.state.set('word', host.ids.uuid());
+      await next();`,
+        more: `state: true, options: { type: 'object', additionalProperties: false, properties: { n: { type: 'number', description: 'n' } } }`,
+      },
+      { server },
+    );
+    const ask = async (): Promise<string | null> => {
+      const reply = await started.chat();
+      await reply.text();
+      return reply.headers.get('x-kept');
+    };
+    const uuid = expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-7/) as string;
+    expect([await ask(), await ask()]).toEqual(['undefined', uuid]);
+    const file = `${started.gateway.configs}/server.yaml`;
+    const written = JSON.parse(readFileSync(file, 'utf8')) as object;
+    const chains = { request: [{ plugin: 'it', options: { n: 1 } }, 'metadata', 'route'] };
+    writeFileSync(file, JSON.stringify({ ...written, chains }));
+    expect(await started.gateway.gateway.reload()).toMatchObject({ outcome: 'changed' });
+    expect(await ask()).toEqual(uuid);
+  });
+
+  it('adds spans of the plugin to the trace of the request', async () => {
+    const bodies: string[] = [];
+    await using collector = await serve((body) => (bodies.push(body), {}));
+    const traces = { endpoint: `${urlOf(collector)}v1/traces`, protocol: 'http/json' };
+    {
+      await using started = await startWith(
+        { body: `await host.span('look up', () => Promise.resolve(), { team: 'search' }); await next();` },
+        { server: { telemetry: { traces } } },
+      );
+      await (await started.chat()).text();
+    }
+    // The gateway has exported its spans before its end.
+    const spans = bodies.flatMap((body) =>
+      (JSON.parse(body) as Exported).resourceSpans.flatMap(({ scopeSpans }) =>
+        scopeSpans.flatMap((scope) => scope.spans),
+      ),
+    );
+    const server = spans.find(({ name }) => name === 'POST /v1/chat/completions');
+    expect(spans.find(({ name }) => name === 'it look up')).toMatchObject({
+      kind: 1,
+      traceId: server?.traceId,
+      parentSpanId: server?.spanId,
+      attributes: [{ key: 'team', value: { stringValue: 'search' } }],
+    });
   });
 
   it('fetches from a service behind the egress guard, measures it, and fails in its own name', async () => {

@@ -112,7 +112,7 @@ export const LIBRARY: readonly Chapter[] = [
       of(
         'Metadata is in the access line, the records and the spans.',
         unit('src/core/record/recorder', 'has the metadata of the caller and of its key, which wins'),
-        unit('src/core/record/traces/spans', 'have the metadata of the request at the server span'),
+        unit('src/addons/otlp/spans/sdk-spans', 'have the metadata of the request at the server span'),
       ),
       of(
         'Metadata becomes cost labels on the cloud platform where the config says so, and reaches no upstream without labels.',

@@ -20,5 +20,5 @@ admin help`,
 export const admin: AddOn = {
   name: 'admin',
   commands: adminCommands,
-  parts: async () => (await import('./parts.ts')).parts,
+  parts: () => import('./parts.ts'),
 };

@@ -6,5 +6,5 @@ export const budgets: AddOn = {
   name: 'budgets',
   commands: budgetCommands,
   threads: ['src/addons/budgets/store/sqlite/thread'],
-  parts: async () => (await import('./parts.ts')).parts,
+  parts: () => import('./parts.ts'),
 };

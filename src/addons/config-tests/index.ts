@@ -5,5 +5,5 @@ import { testCommands } from './cli/commands.ts';
 export const configTests: AddOn = {
   name: 'config-tests',
   commands: testCommands,
-  parts: async () => (await import('./parts.ts')).parts,
+  parts: () => import('./parts.ts'),
 };

@@ -1,6 +1,7 @@
 import type { TestAnswer } from '../../../schemas/types.generated.ts';
 import type { FormatName } from '../../formats/conversation.ts';
 import { formats } from '../../formats/index.ts';
+import { toBase64 } from '../../formats/vectors.ts';
 import type { ModelTask } from '../../plugin/index.ts';
 import { errorBody } from '../../formats/openai-chat/error-body.ts';
 import { parsed, type SpokenCall } from './calls.ts';
@@ -198,7 +199,7 @@ function embeddingsFor(body: Readonly<Record<string, unknown>>, model: string): 
   if (Array.isArray(body['instances'])) return { predictions: body['instances'].map(predictionFor) };
   if ('content' in body) return { embedding: { values: VECTOR }, usageMetadata: { promptTokenCount: TOKENS } };
   const inputs = inputsIn(body['input']);
-  const embedding = body['encoding_format'] === 'base64' ? base64(VECTOR) : VECTOR;
+  const embedding = body['encoding_format'] === 'base64' ? toBase64(VECTOR) : VECTOR;
   return {
     object: 'list',
     data: Array.from({ length: inputs }, (_, index) => ({ object: 'embedding', index, embedding })),
@@ -220,10 +221,4 @@ function predictionFor(instance: unknown): object {
     ...(image !== undefined && { imageEmbedding: VECTOR }),
     ...(video !== undefined && { videoEmbeddings: [{ embedding: VECTOR, startOffsetSec: 0, endOffsetSec: 1 }] }),
   };
-}
-
-function base64(values: readonly number[]): string {
-  const bytes = Buffer.alloc(values.length * Float32Array.BYTES_PER_ELEMENT);
-  for (const [at, value] of values.entries()) bytes.writeFloatLE(value, at * Float32Array.BYTES_PER_ELEMENT);
-  return bytes.toString('base64');
 }

@@ -32,5 +32,5 @@ const doctorCommands: readonly (readonly [string, Command])[] = [
 export const doctor: AddOn = {
   name: 'doctor',
   commands: doctorCommands,
-  parts: async () => (await import('./parts.ts')).parts,
+  parts: () => import('./parts.ts'),
 };

@@ -5,5 +5,5 @@ import { explainCommands } from './cli/commands.ts';
 export const explain: AddOn = {
   name: 'explain',
   commands: explainCommands,
-  parts: async () => (await import('./parts.ts')).parts,
+  parts: () => import('./parts.ts'),
 };

@@ -1,9 +1,8 @@
 import type { FormatName } from '../../formats/conversation.ts';
-import { parseReplyText } from '../../formats/json/rounding.ts';
-import { isObject } from '../../formats/json/object.ts';
-import { replaceAt, type IsStored, type FileReference } from '../../formats/media/remote-media.ts';
+import type { IsStored, FileReference } from '../../formats/media/remote-media.ts';
 import { GatewayError } from '../../plugin/index.ts';
 import type { Attempt, Exchange, RequestBody, ResolvedTarget, SentFile, StoredFile } from '../../core/kernel/index.ts';
+import { withMedia } from '../../core/translate/media-edits.ts';
 import type { FileSource } from './file-store.ts';
 
 interface StoredFilesSetup {
@@ -60,18 +59,14 @@ async function place(found: readonly FileReference[], placing: FileRequest): Pro
   const { attempt, exchange, resolved } = placing;
   const placed = await findFiles(found, placing);
   const contents = await readInline(placed, placing);
-  const { body } = attempt;
-  // Numbers beyond 2 ** 53 must be written again unchanged where no decoder reads them.
-  const written = exchange.operation?.format.name === resolved.format ? parseExact(body) : body.json();
-  const edited = new Map<string, unknown>();
-  for (const { part, file, way } of placed) {
+  const values = placed.map(({ part, file, way }) => {
     const value = way === 'uri' ? part.link(file.uri!, file.mime) : part.embed(contents.get(file.id)!);
     if (value === undefined) throw notInlinable(part, `is ${file.mime}, which this part cannot hold`);
-    const [key, ...path] = part.path;
-    edited.set(key, replaceAt(edited.get(key) ?? written[key], path, value));
-  }
+    return [part.path, value] as const;
+  });
   attempt.storedFiles = placed.map(toSentFile);
-  return body.edit([...edited].map(([key, value]) => ({ path: [key], value, source: 'files' })));
+  const native = exchange.operation?.format.name === resolved.format;
+  return withMedia(attempt.body, values, { native, source: 'files' });
 }
 
 const toSentFile = ({ part, file: { id, bytes, mime, uri }, way }: FilePlacement): SentFile => ({
@@ -159,9 +154,3 @@ const isText = (mime: string): boolean => mime.startsWith('text/') || /^applicat
 
 const notInlinable = ({ param }: FileReference, why: string): GatewayError =>
   new GatewayError('file_not_inlinable', `\`${param}\` ${why}.`, { param });
-
-/** Parses without rounding, as the caller's numbers are written. */
-function parseExact(body: RequestBody): Readonly<Record<string, unknown>> {
-  const json = parseReplyText(body.encode().toString('utf8'));
-  return isObject(json) ? json : {};
-}

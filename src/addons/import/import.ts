@@ -1,10 +1,11 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { checkSettings } from '../../core/dry-run/check-settings.ts';
 import { formatDiagnostics } from '../../core/settings/source/diagnostic.ts';
 import { loadSettings } from '../../core/settings/read/load.ts';
 import { YamlFile } from '../../core/settings/source/yaml-file.ts';
+import { writeNewFiles } from '../../core/commands/new-files.ts';
 import { calledAs, shellWord, type Output } from '../../core/commands/terminal/output.ts';
 import { Draft } from './draft.ts';
 import { importLiteLlm } from './litellm.ts';
@@ -44,7 +45,7 @@ export async function importCommand(options: ImportOptions): Promise<0 | 1> {
     draft.keys.push({ id: 'application', key });
   }
   const files = filesOf(draft, paths);
-  const problem = await writeAll(dir, files);
+  const problem = await writeNewFiles(dir, files);
   if (problem !== undefined) {
     err(`gatehouse: nothing was imported: ${problem}\n`);
     return 1;
@@ -103,29 +104,6 @@ function filesOf(draft: Draft, paths: readonly string[]): Readonly<Record<string
     ...(draft.prices.length > 0 && { 'prices.yaml': file({ prices: draft.prices }) }),
     ...Object.fromEntries([...draft.gateway].map(([id, config]) => [`gateway/${id}.yaml`, file(config)])),
   };
-}
-
-/** Writes nothing over a file. Returns what went wrong. */
-async function writeAll(dir: string, files: Readonly<Record<string, string>>): Promise<string | undefined> {
-  const paths = Object.keys(files).map((name) => join(dir, name));
-  const present = await Promise.all(
-    paths.map((path) =>
-      stat(path).then(
-        () => [path],
-        () => [],
-      ),
-    ),
-  );
-  if (present.flat().length > 0) return `these files exist: ${present.flat().join(', ')}`;
-  try {
-    for (const [name, text] of Object.entries(files)) {
-      await mkdir(dirname(join(dir, name)), { recursive: true });
-      await writeFile(join(dir, name), text, { flag: 'wx' });
-    }
-    return undefined;
-  } catch (error) {
-    return messageOf(error);
-  }
 }
 
 interface WrittenFolder {

@@ -9,6 +9,7 @@ import {
   type MetricProducer,
 } from '@opentelemetry/sdk-metrics';
 import type { Clock } from '../../plugin/index.ts';
+import { timeOf } from './spans/request-spans.ts';
 import type { AnyFamily } from '../../core/record/metrics/families.ts';
 import {
   HistogramSeries,
@@ -43,13 +44,13 @@ export class FamilyProducer implements MetricProducer {
 
   constructor(options: FamilyProducerOptions) {
     this.#options = options;
-    this.#collectedAt = hrTime(options.clock.wall());
+    this.#collectedAt = timeOf(options.clock.wall());
   }
 
   collect(): Promise<CollectionResult> {
     const { families, scope, resource, flush, clock } = this.#options;
     flush();
-    const now = hrTime(clock.wall());
+    const now = timeOf(clock.wall());
     const metrics = families().flatMap((family) => this.#dataOf(family, now) ?? []);
     this.#collectedAt = now;
     return Promise.resolve({ resourceMetrics: { resource, scopeMetrics: [{ scope, metrics }] }, errors: [] });
@@ -93,8 +94,3 @@ const unitOf = ({ name, unit }: AnyFamily['spec']): string =>
 /** Prometheus takes an empty label for an absent one; OpenTelemetry does not. */
 const withoutEmpty = (labels: Series['labels']): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''));
-
-function hrTime(ms: number): HrTime {
-  const seconds = Math.floor(ms / 1000);
-  return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
-}

@@ -15,7 +15,7 @@ import type { LogRecordProcessor } from '@opentelemetry/sdk-logs';
 import type { IMetricReader } from '@opentelemetry/sdk-metrics';
 import type { Logger } from 'pino';
 import { systemClock } from '../../core/kernel/system-clock.ts';
-import { w3cParent, type ParentOf } from '../../core/record/traces/spans.ts';
+import { w3cParent, type ParentOf } from './spans/request-spans.ts';
 import { openLogExporter, openMetricExporter } from './exporters.ts';
 import { createLineEmitter } from './log-lines.ts';
 import { FamilyProducer } from './metric-producer.ts';

@@ -4,7 +4,7 @@ import { DURATION_BUCKETS, type MetricSpec } from '../../core/record/metrics/met
 import type { RecordedAttempt, RequestRecord } from '../../core/record/record.ts';
 import { SPAN } from '../../core/record/semconv.ts';
 import { METHODS } from '../../core/record/fields/span-fields.ts';
-import { isFromCache } from '../../core/record/traces/spans.ts';
+import { isFromCache } from '../../core/kernel/index.ts';
 import type { Semconv } from './otel-settings.ts';
 
 type SemconvLabels = Readonly<Record<string, string>>;

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { writeNewFiles } from '../../core/commands/new-files.ts';
 import { calledAs, type Output } from '../../core/commands/terminal/output.ts';
 import { packageFile } from '../../core/kernel/package-root.ts';
 import { version } from '../../core/kernel/version.ts';
@@ -21,16 +22,10 @@ export async function newPlugin(
 ): Promise<0 | 1> {
   const { name, js } = plugin;
   const files = filesOf(plugin);
-  try {
-    // Fails for a folder that is there.
-    await mkdir(name);
-    for (const [file, content] of Object.entries(files)) {
-      const path = join(name, file);
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, content, { flag: 'wx' });
-    }
-  } catch (error) {
-    err(`gatehouse: cannot write ${name}: ${messageOf(error)}\n`);
+  // Fails for a folder that is there.
+  const problem = await mkdir(name).then(() => writeNewFiles(name, files), messageOf);
+  if (problem !== undefined) {
+    err(`gatehouse: cannot write ${name}: ${problem}\n`);
     return 1;
   }
   const command = calledAs(env);

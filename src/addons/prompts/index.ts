@@ -5,5 +5,5 @@ import { promptCommands } from './cli/commands.ts';
 export const prompts: AddOn = {
   name: 'prompts',
   commands: promptCommands,
-  parts: async () => (await import('./parts.ts')).parts,
+  parts: () => import('./parts.ts'),
 };

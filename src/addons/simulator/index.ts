@@ -5,5 +5,5 @@ import { simulatorCommands } from './cli/commands.ts';
 export const simulator: AddOn = {
   name: 'simulator',
   commands: simulatorCommands,
-  parts: async () => (await import('./parts.ts')).parts,
+  parts: () => import('./parts.ts'),
 };

@@ -8,6 +8,7 @@ import type { Diagnostic } from '../../core/settings/source/diagnostic.ts';
 import type { ReadPlaces } from '../../core/settings/source/files.ts';
 import type { FamilySnapshot } from '../../core/record/metrics/aggregate.ts';
 import type { RecordPage, RecordQuery } from '../../core/record/record-query.ts';
+import type { Claims } from '../../core/ports/claims.ts';
 import type { Counters } from '../../core/ports/counters.ts';
 import type { StoredChanges } from '../../core/settings/source/stored-objects.ts';
 import type { Entities } from '../../core/ports/entities.ts';
@@ -80,14 +81,17 @@ type AskedResponse<Call extends ResponseCall> = { readonly call: Call; readonly 
 export type ResponseQuestion = { [Call in ResponseCall]: AskedResponse<Call> }[ResponseCall];
 export type ResponseAnswer = Awaited<ReturnType<ResponseCalls[ResponseCall]>>;
 
-/** The calls of the state store that a worker may make. */
-export type SharedCalls = Pick<Counters, 'take' | 'report' | 'giveBack' | 'read' | 'notify'> &
-  Pick<Ledger, 'append'> &
-  Pick<Entities, 'seen'>;
-export type SharedCall = keyof SharedCalls;
+/** The calls of the state store that a worker may make: a process that serves requests does not write settings. */
+export interface SharedPorts {
+  readonly counters: Pick<Counters, 'take' | 'report' | 'giveBack' | 'read' | 'notify'>;
+  readonly ledger: Pick<Ledger, 'append'>;
+  readonly entities: Pick<Entities, 'seen'>;
+  readonly claims: Claims;
+}
 
 export interface StateQuestion {
-  readonly call: SharedCall;
+  readonly port: keyof SharedPorts;
+  readonly call: string;
   readonly args: readonly unknown[];
 }
 export type StateAnswer =

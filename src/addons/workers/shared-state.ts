@@ -3,7 +3,7 @@ import type { Boot } from '../../core/ports/counters.ts';
 import { StateFailure } from '../../core/ports/failures.ts';
 import { storeUnavailable } from '../../core/ports/store-handle.ts';
 import type { CounterPorts, SharedUsage } from '../../core/ports/store.ts';
-import type { SharedCall, SharedCalls, StateAnswer, StateQuestion, ToPrimary, ToWorker } from './ipc.ts';
+import type { SharedPorts, StateAnswer, StateQuestion, ToPrimary, ToWorker } from './ipc.ts';
 import { NoAnswer, OpenQuestions } from './open-questions.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
@@ -13,54 +13,48 @@ const LIMIT_MS = 1000;
 type StateRequest = Extract<ToPrimary, { readonly type: 'state' }>;
 type StateReply = Extract<ToWorker, { readonly type: 'state' }>;
 
+const CALLS: { readonly [Port in keyof SharedPorts]: readonly (keyof SharedPorts[Port] & string)[] } = {
+  counters: ['take', 'report', 'giveBack', 'read', 'notify'],
+  ledger: ['append'],
+  entities: ['seen'],
+  claims: ['take', 'find', 'end'],
+};
+
 /** The worker's side of the primary's store. A call without an answer is `unavailable`; it may be repeated. */
-export class SharedState implements SharedCalls {
+export class SharedState implements SharedPorts {
   readonly #send: (message: StateRequest) => void;
   readonly #questions: OpenQuestions<StateAnswer>;
+  readonly counters = this.#port('counters');
+  readonly ledger = this.#port('ledger');
+  readonly entities = this.#port('entities');
+  readonly claims = this.#port('claims');
 
   constructor(send: (message: StateRequest) => void, clock: Clock) {
     this.#send = send;
     this.#questions = new OpenQuestions(clock);
   }
 
-  readonly take: SharedCalls['take'] = (...args) => this.#ask('take', args);
-  readonly report: SharedCalls['report'] = (...args) => this.#ask('report', args);
-  readonly giveBack: SharedCalls['giveBack'] = (...args) => this.#ask('giveBack', args);
-  readonly read: SharedCalls['read'] = (...args) => this.#ask('read', args);
-  readonly notify: SharedCalls['notify'] = (...args) => this.#ask('notify', args);
-  readonly append: SharedCalls['append'] = (...args) => this.#ask('append', args);
-  readonly seen: SharedCalls['seen'] = (...args) => this.#ask('seen', args);
-
   receive({ id, answer }: StateReply): void {
     this.#questions.settle(id, { answer });
   }
 
-  async #ask<Call extends SharedCall>(
-    call: Call,
-    args: Parameters<SharedCalls[Call]>,
-  ): Promise<Awaited<ReturnType<SharedCalls[Call]>>> {
-    const question: StateQuestion = { call, args };
+  #port<Port extends keyof SharedPorts>(port: Port): SharedPorts[Port] {
+    const calls = CALLS[port].map((call) => [call, (...args: unknown[]) => this.#ask({ port, call, args })]);
+    // The primary's port has the same types.
+    return Object.fromEntries(calls) as SharedPorts[Port];
+  }
+
+  async #ask(question: StateQuestion): Promise<unknown> {
     const answer = await this.#questions
-      .ask(call, LIMIT_MS, (id) => this.#send({ type: 'state', id, question }))
+      .ask(question.call, LIMIT_MS, (id) => this.#send({ type: 'state', id, question }))
       .catch((error: unknown) => {
         throw error instanceof NoAnswer ? new StateFailure('unavailable', error.message, { cause: error }) : error;
       });
-    if (!answer.failed) return answer.value as Awaited<ReturnType<SharedCalls[Call]>>;
+    if (!answer.failed) return answer.value;
     const { code, message } = answer.failed;
     throw code ? new StateFailure(code, message) : new Error(message);
   }
 }
-
-/** The only calls that a worker may make: a process that serves requests does not write settings. */
-const PORTS: Readonly<Record<SharedCall, 'counters' | 'ledger' | 'entities'>> = {
-  take: 'counters',
-  report: 'counters',
-  giveBack: 'counters',
-  read: 'counters',
-  notify: 'counters',
-  append: 'ledger',
-  seen: 'entities',
-};
 
 /** The primary's side. */
 export class StateAnswers {
@@ -85,19 +79,19 @@ export class StateAnswers {
   }
 }
 
-const OF_PROCESSES: ReadonlySet<SharedCall> = new Set(['take', 'report', 'giveBack']);
+const OF_PROCESSES: ReadonlySet<string> = new Set(['take', 'report', 'giveBack']);
 
-const bootIn = ({ call, args }: StateQuestion): Boot['id'] | undefined =>
-  OF_PROCESSES.has(call) ? (args[1] as Boot).id : undefined;
+const bootIn = ({ port, call, args }: StateQuestion): Boot['id'] | undefined =>
+  port === 'counters' && OF_PROCESSES.has(call) ? (args[1] as Boot).id : undefined;
 
-async function answerOf({ call, args }: StateQuestion, ports: CounterPorts | undefined): Promise<StateAnswer> {
+async function answerOf({ port, call, args }: StateQuestion, ports: CounterPorts | undefined): Promise<StateAnswer> {
   try {
-    // The worker has the same types: SharedCalls.
-    const port = ports?.[PORTS[call]] as unknown as
-      | Record<SharedCall, (...values: readonly unknown[]) => Promise<unknown>>
-      | undefined;
-    if (!port) throw storeUnavailable();
-    return { value: await port[call](...args) };
+    const asked = ports?.[port];
+    const allowed: readonly string[] = CALLS[port];
+    if (!asked || !allowed.includes(call)) throw storeUnavailable();
+    // The worker has the same types: SharedPorts.
+    const calls = asked as unknown as Record<string, (...values: readonly unknown[]) => Promise<unknown>>;
+    return { value: await calls[call]!(...args) };
   } catch (error) {
     const code = error instanceof StateFailure ? error.code : undefined;
     return { failed: { code, message: messageOf(error) } };

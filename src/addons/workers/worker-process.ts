@@ -48,7 +48,7 @@ const responses = new SharedResponses(send, systemClock);
 const state = new SharedState(send, systemClock);
 /** The primary sends the objects of the store before it asks for the start, and then every change. */
 const stored = new ObjectReplica();
-const budgets = { counters: state, boot: newBoot('worker', systemClock) };
+const budgets = { counters: state.counters, boot: newBoot('worker', systemClock) };
 const onHint = (hint: HeaderHint): void => send({ type: 'hint', hint });
 const alerts = { raise: (alert: Alert) => send({ type: 'alert', alert }) };
 
@@ -68,7 +68,8 @@ const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {
-      const shared = { responses, budgets, alerts, ledger: state, stored, writeKeyUses: state.seen, tell };
+      const { ledger, entities, claims } = state;
+      const shared = { responses, budgets, alerts, ledger, stored, writeKeyUses: entities.seen, claims, tell };
       const own = withStoredObjects(
         sentFiles(() => files),
         () => stored.now,

@@ -1,7 +1,7 @@
 import { registerParts, type AddOnParts } from '../process/add-on-parts.ts';
 import type { Command } from './terminal/arguments.ts';
 
-/** An add-on: one folder of src/addons, whose index.ts exports it, and one line of src/addons/index.ts. */
+/** An add-on: one folder of src/addons, and one line of src/addons/index.ts. Where it has commands, its index.ts exports it. */
 export interface AddOn {
   /** The name of its folder. */
   readonly name: string;
@@ -10,7 +10,7 @@ export interface AddOn {
   /** Modules that it starts as threads, such as `src/addons/NAME/thread`: in the package each is a file at its path. */
   readonly threads?: readonly string[];
   /** Loads the code of the add-on. `version` and `help` call none of them. */
-  readonly parts?: () => Promise<AddOnParts>;
+  readonly parts?: () => Promise<{ readonly parts: AddOnParts }>;
 }
 
 let registering: Promise<void> | undefined;
@@ -21,5 +21,5 @@ export const registerAddOns = (addOns: readonly AddOn[]): Promise<void> => (regi
 async function registerAll(addOns: readonly AddOn[]): Promise<void> {
   const loaded = await Promise.all(addOns.map((addOn) => addOn.parts?.()));
   // In the order of the table, whichever has loaded first.
-  for (const parts of loaded) if (parts) registerParts(parts);
+  for (const module of loaded) if (module) registerParts(module.parts);
 }

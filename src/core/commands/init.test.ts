@@ -95,7 +95,7 @@ describe('gatehouse init', () => {
       expect([code, out, err]).toEqual([
         1,
         '',
-        expect.stringContaining(`these files already exist:\n  ${folder.path}/configs/${name}\n`),
+        expect.stringContaining(`these files exist: ${folder.path}/configs/${name}\n`),
       ]);
       expect([folder.list(), folder.read(`configs/${name}`)]).toEqual([before, '# ours\n']);
     },

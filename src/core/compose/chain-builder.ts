@@ -12,6 +12,7 @@ import type { Chain } from '../http/chain/instance.ts';
 import { inherited, pluginOf, type OuterChains } from '../http/chain/list-part.ts';
 import type { PluginRegistry, RegisteredPlugin } from '../http/chain/registry.ts';
 import { callerMaker, type CallerSource } from '../host/plugin-callers.ts';
+import type { OpenMetric } from '../host/plugin-metrics.ts';
 import type { HostState } from '../host/services.ts';
 import type { Upstream } from '../upstream/types.ts';
 import { nearest, type Capabilities, type CapabilityName, type Plugin } from '../kernel/index.ts';
@@ -126,6 +127,7 @@ interface HostOwner {
   readonly plugin: Plugin;
   readonly instance: string;
   readonly resources: PluginResources;
+  readonly place: Pick<ListedPlugin, 'file' | 'path'>;
 }
 
 type AddServices = (typeof import('../host/services.ts'))['addServices'];
@@ -142,6 +144,7 @@ export class ChainBuilder {
   readonly #own: PluginResources;
   /** Plugins of the chains that are compiled for single requests. */
   readonly #others = new Set<PluginResources>();
+  readonly #metrics = new Map<string, HostOwner>();
   #stalled = false;
 
   constructor(loaded: LoadResult, tools: ChainBuilderTools) {
@@ -173,9 +176,10 @@ export class ChainBuilder {
       : undefined;
     return createChain(chain, {
       ...this.checks,
-      host: (plugin, instance) => {
-        const host = this.#host({ plugin, instance, resources }, watch?.grant?.(granted) ?? granted);
-        return services ? this.#served(host, { plugin, instance, resources }, services) : host;
+      host: (plugin, instance, path) => {
+        const owner = { plugin, instance, resources, place: { file, path } };
+        const host = this.#host(owner, watch?.grant?.(granted) ?? granted);
+        return services ? this.#served(host, owner, services) : host;
       },
       instantiate: (place, create) => {
         const listed = { ...place, file };
@@ -217,11 +221,8 @@ export class ChainBuilder {
     return providedBy(outer, level, this.#tools.registry);
   }
 
-  #served(
-    host: PluginHost<CapabilityName>,
-    { plugin, instance, resources }: HostOwner,
-    addServices: AddServices,
-  ): PluginHost<CapabilityName> {
+  #served(host: PluginHost<CapabilityName>, owner: HostOwner, addServices: AddServices): PluginHost<CapabilityName> {
+    const { plugin, instance, resources } = owner;
     const entry = this.#tools.registry.get(plugin.name);
     if (!entry || !isServed(entry)) return host;
     const { clock, dry = false, upstream, callers, host: state } = this.#tools;
@@ -232,8 +233,21 @@ export class ChainBuilder {
       exchange: upstream.exchange.bind(upstream),
       callers: () => callerMaker(callers),
       state,
+      openMetric: (spec: Parameters<OpenMetric>[0]) => this.#openMetric(spec, owner),
     };
-    return addServices(host, { instance, errors: plugin.errors ?? {}, onClose }, tools);
+    return addServices(host, { instance, errors: plugin.errors ?? {}, keeps: plugin.state, onClose }, tools);
+  }
+
+  /** Two plugins would count in one metric: `mask` with `mail_hits`, and `mask-mail` with `hits`. */
+  #openMetric(spec: Parameters<OpenMetric>[0], owner: HostOwner): ReturnType<OpenMetric> {
+    const { instance, place } = this.#metrics.get(spec.name) ?? owner;
+    const { file, line, column } = this.#loaded.placeOf(place.file, place.path);
+    if (instance !== owner.instance)
+      throw new TypeError(
+        `the metric ${spec.name} is also one of the plugin "${instance}" at ${file}:${line}:${column}`,
+      );
+    this.#metrics.set(spec.name, owner);
+    return this.#tools.host?.openMetric(spec);
   }
 
   #host({ plugin, instance, resources }: HostOwner, granted: Partial<Capabilities>): PluginHost<CapabilityName> {

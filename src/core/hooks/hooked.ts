@@ -1,3 +1,4 @@
+import { Cancellation } from '../../plugin/cancellation.ts';
 import type { Clock } from '../../plugin/clock.ts';
 import { UpstreamError, GatewayError } from '../../plugin/errors.ts';
 import type { EndRecord, PluginHooks, Unseen } from '../../plugin/hooks.ts';
@@ -8,6 +9,7 @@ import type { ClientContext } from '../../formats/format.ts';
 import type { TextChannel, TextTransform } from '../../formats/texts/channels.ts';
 import { lose } from '../../formats/losses/reply-losses.ts';
 import type { GatewayContext, Middleware, Operation, Plugin, RequestBody } from '../kernel/index.ts';
+import { currentWork, runAs } from '../kernel/outside/plugin-work.ts';
 import { endRecord } from './end-record.ts';
 import { EventsSource, EventStream, throughEvents, type EventsSetup } from './events-source.ts';
 import { hooksOf, readsFault, readsOf, type Reads } from './reads.ts';
@@ -79,12 +81,17 @@ class HookRun {
     this.#setup = setup;
   }
 
-  listen(end: (record: EndRecord, ctx: object) => void): void {
+  listen(end: (record: EndRecord, ctx: object) => void | Promise<void>): void {
     const { exchange } = this.#ctx;
     const { clock } = this.#setup.tools;
     exchange.onEnd((state) => {
       const changed = { request: this.#requestChanges, reply: (this.#texts?.changes ?? 0) + this.#errorChanges };
-      end(endRecord(exchange, state, { now: clock.now(), changed }), this.#ctx);
+      const record = endRecord(exchange, state, { now: clock.now(), changed });
+      const { id, trace } = exchange;
+      const work = currentWork();
+      // The request is over: that its client has left does not cancel the calls of the hook.
+      const after = work && { ...work, exchange: { id, trace, cancellation: new Cancellation() } };
+      return runAs(after, () => end(record, this.#ctx));
     });
   }
 

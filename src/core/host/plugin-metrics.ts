@@ -2,8 +2,8 @@ import type { MetricOptions, PluginMetrics } from '../../plugin/services.ts';
 import type { AnyFamily, CounterFamily, GaugeFamily, HistogramFamily } from '../record/metrics/families.ts';
 import { DURATION_BUCKETS, type MetricSpec } from '../record/metrics/metric-spec.ts';
 
-/** Opens the family of a metric, which outlives snapshots. A dry run has no such function, and counts nothing. */
-export type OpenMetric = (spec: MetricSpec) => AnyFamily;
+/** Opens the family of a metric, which outlives snapshots; a dry run has none. Throws TypeError for a metric of another plugin. */
+export type OpenMetric = (spec: MetricSpec) => AnyFamily | undefined;
 
 const MAX_SERIES = 100;
 const MAX_METRICS = 50;

@@ -2,9 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../plugin/index.ts';
 import { isObject } from '../kernel/index.ts';
 import type { PluginCacheOptions, PluginCache, PluginCounters } from '../../plugin/services.ts';
+import type { StateText, StateTexts } from './plugin-state.ts';
 
 const MAX_ENTRIES = 10_000;
 const MAX_CACHES = 16;
+/** Values of `host.state` in memory. */
+const MAX_TEXTS = 1_000;
 const UNBOUND = { maxBytes: Infinity, ttl: Infinity };
 /** Bytes of an entry besides its key and value. */
 const ENTRY_BYTES = 100;
@@ -30,15 +33,17 @@ export function leaveStores(all: StoresByPlugin, plugin: string): void {
   if (named && (named.users -= 1) === 0) all.delete(plugin);
 }
 
-/** The caches and counters of the plugins of one name. */
+/** The caches, counters and values in memory of the plugins of one name. */
 export class PluginStores {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #caches = new Map<string, StoredCache>();
   readonly counters: PluginCounters;
+  readonly texts: StateTexts;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
     this.counters = countersIn(this.#cacheOf({ ...UNBOUND, maxEntries: MAX_ENTRIES }), clock);
+    this.texts = textsIn(this.#cacheOf({ ...UNBOUND, maxEntries: MAX_TEXTS }));
   }
 
   /** Those of a plugin whose host has entered. One that has left gets its own. */
@@ -142,4 +147,11 @@ const countersIn = (counts: PluginCache<Count>, clock: Pick<Clock, 'now'>): Plug
   },
   get: (name) => counts.get(name)?.value ?? 0,
   reset: (name) => counts.delete(name),
+});
+
+/** Values of `host.state` where the settings have no state store: the least recently used leaves first. */
+const textsIn = (texts: PluginCache<StateText>): StateTexts => ({
+  take: async ({ name, text = '', ms }) => texts.set(name, { text }, ms),
+  find: async (name) => texts.get(name),
+  end: async (name) => texts.delete(name),
 });

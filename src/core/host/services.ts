@@ -1,8 +1,12 @@
 import { Cancellation, GatewayError, type Clock } from '../../plugin/index.ts';
 import type { CallerMaker, HostServices, OwnError } from '../../plugin/services.ts';
+import { uuidv7 } from '../kernel/ids.ts';
+import type { Claims } from '../ports/claims.ts';
 import type { Upstream } from '../upstream/types.ts';
 import { pluginFetch, type CallTools } from './plugin-fetch.ts';
 import { OwnMetrics, type OpenMetric } from './plugin-metrics.ts';
+import { pluginSpan } from './plugin-span.ts';
+import { pluginState } from './plugin-state.ts';
 import { enterStores, leaveStores, PluginStores, type StoresByPlugin } from './plugin-stores.ts';
 
 /** State of the services of plugins, which outlives snapshots, and their counts. */
@@ -10,12 +14,16 @@ export interface HostState {
   readonly openMetric: OpenMetric;
   readonly stores: StoresByPlugin;
   readonly called: CallTools['called'];
+  /** Of the state store; undefined while it does not answer. Undefined itself: the settings have none. */
+  readonly claims: (() => Claims | undefined) | undefined;
 }
 
 interface ServedPlugin {
   /** Its name in the settings. */
   readonly instance: string;
   readonly errors: Readonly<Record<string, OwnError>>;
+  /** Its definition has `state: true`. */
+  readonly keeps: boolean | undefined;
   /** Registers a task for the release of the snapshot. */
   readonly onClose: (task: () => void) => void;
 }
@@ -27,6 +35,7 @@ export interface ServiceTools {
   readonly callers: () => CallerMaker;
   /** Undefined in a dry run: nothing is counted, and what is kept ends with the snapshot. */
   readonly state: HostState | undefined;
+  readonly openMetric?: OpenMetric;
 }
 
 const CLOSED = new GatewayError('shutting_down', 'The settings that hold this plugin are released.');
@@ -45,9 +54,12 @@ export function addServices<H extends object>(host: H, plugin: ServedPlugin, too
   onClose(() => leaveStores(all, instance));
   const stores = once(() => PluginStores.of(all, instance, clock));
   const made: { readonly [Name in keyof HostServices]: () => HostServices[Name] } = {
-    metrics: () => new OwnMetrics(instance, state?.openMetric),
+    metrics: () => new OwnMetrics(instance, tools.openMetric),
     cache: () => (options) => stores().cache(options),
     counters: () => stores().counters,
+    state: () => pluginState({ plugin, clock, texts: state?.claims ?? (() => stores().texts) }),
+    ids: () => ({ uuid: () => uuidv7(clock.wall()) }),
+    span: () => pluginSpan(instance, clock),
     fetch: () =>
       pluginFetch({ plugin: instance, dry, clock, exchange, closing: closing(), called: state?.called ?? (() => {}) }),
     callers,

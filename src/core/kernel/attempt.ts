@@ -112,3 +112,25 @@ export function retriesOf(tries: readonly Pick<TryRecord, 'call' | 'error'>[]): 
   }
   return retries;
 }
+
+/** The record of a try that has just begun. @param call the number of the call within its batch */
+export function newTry(call: number, startedAt: number): TryRecord {
+  return {
+    call,
+    startedAt,
+    waitedUntil: undefined,
+    sentAt: undefined,
+    firstByteAt: undefined,
+    firstContentAt: undefined,
+    endedAt: undefined,
+    status: undefined,
+    error: undefined,
+    resent: false,
+    delivered: false,
+    bytesIn: 0,
+  };
+}
+
+/** Whether the reply is one of a cache: the attempt sent nothing. */
+export const isFromCache = ({ cache }: Pick<Attempt, 'cache'>): boolean =>
+  cache === 'hit' || cache === 'semantic_hit' || cache === 'shared';

@@ -10,10 +10,8 @@ import type { GuardVerdict } from './guards.ts';
 import type { ComparedValue, InboundRequest } from './inbound-request.ts';
 import type { Operation } from './operation.ts';
 import type { CallerLimits } from './rate-limits.ts';
+import type { TraceContext } from './outside/plugin-work.ts';
 import type { Caller, GatewayConfig, Target } from './settings.ts';
-
-/** The trace of a request. */
-export type TraceContext = PublicExchange['trace'];
 
 /** A request as code of the gateway sees it: what plugins set for each other, beside what authors of plugins may use. */
 export interface Exchange extends PublicExchange {

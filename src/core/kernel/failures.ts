@@ -49,10 +49,6 @@ export const isOfModel = (error: GatewayError): boolean =>
 export const isOfAccount = (error: GatewayError): boolean =>
   error instanceof UpstreamError && failureKinds(error).some((kind) => kind === 'auth' || kind === 'quota');
 
-/** Whether the failure counts against the target's health: not the gateway's own state, nor the request's time. */
-export const countsAgainstTarget = (error: GatewayError): boolean =>
-  error instanceof UpstreamError && !error.ofGateway && failureKinds(error).length > 0;
-
 /** Complete replies that a config counts as failures of their target, so that another target answers. */
 export interface UnwantedReplies {
   /** `empty` in `on_errors` */

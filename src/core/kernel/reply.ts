@@ -42,6 +42,12 @@ export function toClientError(error: GatewayError, requestId: string, replyId?: 
   return limit ? { ...client, limit: { counts: limit.limit, retryAfterMs: retryAfterMs ?? 0 } } : client;
 }
 
+/** A reply of the gateway's own, in the content type of the client's format. */
+export function jsonReply(body: object, format: Format | undefined): Reply {
+  const type = format?.contentType.body ?? 'application/json';
+  return { status: 200, headers: { 'content-type': type }, body: Buffer.from(JSON.stringify(body)), stream: false };
+}
+
 /** The reply to a failed request. The client's format maps the status: an overload may be 503 or 529. */
 export function errorReply(error: GatewayError, format: Format, requestId: string): Reply {
   const { status, body: encoded } = format.encodeError(toClientError(error, requestId));

@@ -7,6 +7,7 @@ import type {
   KeptResponse,
   MaybePromise,
   NewResponse,
+  ReplyCache,
   Route,
   Target,
   TargetHealth,
@@ -40,15 +41,9 @@ export interface ReplyStoreSize {
   readonly bytes: number;
 }
 
-export interface ReplyStore {
+export interface ReplyStore extends Pick<ReplyCache, 'find' | 'findFar' | 'peek' | 'store'> {
   readonly limits: ReplyStoreLimits;
   readonly size: ReplyStoreSize;
-  find(key: string): CachedReply | undefined;
-  /** Returns the reply without marking it as used. */
-  peek(key: string): CachedReply | undefined;
-  store(key: string, reply: CachedReply, maxAgeMs: number): void;
-  /** Looks among the replies of other gateways. Undefined: they share none. */
-  readonly findFar: ((key: string) => MaybePromise<CachedReply | undefined>) | undefined;
 }
 
 /** Kept replies that several gateways share, behind the memory of each. */

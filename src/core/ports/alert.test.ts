@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bitsOf, bitsUpTo } from './alert.ts';
+import { bitsOf } from './alert.ts';
 
 describe('the bits of alerts', () => {
   it('differ for the thresholds of a budget', () => {
@@ -18,9 +18,5 @@ describe('the bits of alerts', () => {
     expect(bitsOf([50, 80, 100])).toEqual([19, 18, 7]);
     expect(bitsOf([80, 90, 100])).toEqual([18, 28, 7]);
     expect(bitsOf([69, 100])).toEqual([7, 8]);
-  });
-
-  it('of a threshold come with those below it', () => {
-    expect(bitsUpTo([50, 80, 100], 80)).toEqual([19, 18]);
   });
 });

@@ -47,8 +47,3 @@ export function bitsOf(thresholds: readonly number[]): readonly number[] {
     return bit;
   });
 }
-
-/** The bits of all thresholds up to the one that was reached. */
-export function bitsUpTo(thresholds: readonly number[], reached: number): readonly number[] {
-  return bitsOf(thresholds).slice(0, thresholds.indexOf(reached) + 1);
-}

@@ -1,5 +1,6 @@
 /**
- * Names that one holder has for a time, by the store's clock: the tasks that one gateway does for all, calls under way, sessions.
+ * Names that one holder has for a time, by the store's clock: the tasks that one gateway does for all, calls under way, sessions, the values
+ * of plugins.
  *
  * Every method rejects with `StateFailure`: `unavailable`, `invalid`, `full`.
  */
@@ -15,15 +16,21 @@ export interface Claims {
   end(name: string, holder?: string): Promise<void>;
 }
 
-/** Most claims of a store. Those whose time has ended make room. */
-export const MAX_CLAIMS = 20_000;
+/** Names of the values of plugins begin with it. */
+export const OF_PLUGINS = 'plugin ';
+
+/** Most claims of a store before another one is taken; those whose time has ended make room. Plugins leave half of it to the gateway itself. */
+export const mostClaims = (name: string): number => (name.startsWith(OF_PLUGINS) ? 10_000 : 20_000);
+
+/** Longest text of a claim. */
+export const MAX_CLAIM_TEXT = 1_000;
 
 export interface ClaimWish {
   /** 1 to 128 characters. */
   readonly name: string;
   /** 1 to 128 characters. */
   readonly holder: string;
-  /** At most 1,000 characters, without secrets. */
+  /** At most `MAX_CLAIM_TEXT` characters, without secrets. */
   readonly text?: string;
   readonly ms: number;
 }

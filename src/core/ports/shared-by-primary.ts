@@ -1,5 +1,6 @@
 import type { ResponseStore } from '../memory/ports.ts';
 import type { AlertSink } from './alert.ts';
+import type { Claims } from './claims.ts';
 import type { CounterSource } from './counters.ts';
 import type { Entities } from './entities.ts';
 import type { Ledger } from './ledger.ts';
@@ -14,6 +15,7 @@ export interface SharedByPrimary {
   /** The objects of the state store. */
   readonly stored: ObjectReplica;
   readonly writeKeyUses: Entities['seen'];
+  readonly claims: Claims;
   /** Where the costs of requests are written, if the settings have a state store. */
   readonly ledger: Pick<Ledger, 'append'>;
   /** Sends a message to the same part of the primary. */

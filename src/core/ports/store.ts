@@ -32,7 +32,8 @@ export interface StateStore {
 }
 
 /** The ports of a state store; without `state` in server.yaml, only the counters, in memory. */
-export type CounterPorts = Pick<StateStore, 'counters'> & Partial<Pick<StateStore, 'ledger' | 'entities' | 'outbox'>>;
+export type CounterPorts = Pick<StateStore, 'counters'> &
+  Partial<Pick<StateStore, 'ledger' | 'entities' | 'outbox' | 'claims'>>;
 
 /** The state store of a process, over the times in which it does not answer. */
 export interface OpenStore {

@@ -3,6 +3,7 @@ import { builtinPlugins } from '../../../plugins/index.ts';
 import { PluginRegistry } from '../http/chain/registry.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
+import { storeSettings } from '../settings/source/stored-objects.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { MemoryReplyStores } from '../memory/reply-cache.ts';
 import { MemoryHealthStore } from '../memory/target-health.ts';
@@ -60,9 +61,15 @@ const tokenReports =
     if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
   };
 
+/** The claims of the state store, which a worker reaches by the primary. Undefined: the settings have no store. */
+function claimsOf({ store, shared, settings }: Pick<ProcessParts, 'store' | 'shared' | 'settings'>) {
+  if (store) return () => store.store?.claims;
+  return shared && storeSettings(settings.server) ? () => shared.claims : undefined;
+}
+
 /** The state that snapshots share and that needs nothing but the process. */
 const toolsOf = (
-  { env, clock, log, random, metrics, models, upstream, stored, watch }: ProcessParts,
+  { env, clock, log, random, metrics, models, upstream, stored, watch, ...others }: ProcessParts,
   fleet: FleetMemory | undefined,
 ) => ({
   env,
@@ -84,6 +91,7 @@ const toolsOf = (
     stores: new Map(),
     called: (plugin: string, outcome: string, ms: number) =>
       metrics.families.pluginCalls.add({ plugin, outcome }, ms / 1000),
+    claims: claimsOf(others),
   },
 });
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../plugin/index.ts';
 import type { BoundedRecord } from './bounded-record.ts';
 import type { Payer } from './costs.ts';
 import type { RequestRecord } from './record.ts';
-import type { ServerSpan } from './traces/spans.ts';
+import type { ServerSpan } from './telemetry.ts';
 
 /** A request whose reply has ended, as everything that is written of it. It does not refer to the request. */
 export interface EndedRequest {

@@ -1,4 +1,4 @@
-import { types } from 'node:util';
+import { isError } from '../kernel/outside/thrown.ts';
 
 const MAX_CAUSES = 3;
 /** Maximum length of a message and of a stack: a plugin may throw an error with megabytes of either. */
@@ -31,9 +31,6 @@ export function loggedError(thrown: unknown): object {
   });
   return { ...Object.fromEntries(more.slice(0, MAX_FIELDS)), ...errorFields(thrown) };
 }
-
-/** `instanceof` runs the traps of a Proxy, which may throw. */
-const isError = (thrown: unknown): thrown is Error => !types.isProxy(thrown) && thrown instanceof Error;
 
 const isPlain = (value: unknown): value is string | number | boolean =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';

@@ -14,7 +14,7 @@ import type { RequestRecord } from './record.ts';
 import { UNMATCHED_ROUTE } from './metrics/metric-spec.ts';
 import type { GaugeSeries } from './metrics/series.ts';
 import type { Metrics } from './metrics/registry.ts';
-import type { OpenSpan, ServerSpan } from './traces/spans.ts';
+import type { OpenSpan, ServerSpan } from './telemetry.ts';
 
 /** Where the costs of ended requests are written. */
 export interface CostLedger {
@@ -68,7 +68,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       // A request pays the prices with which it began, though they may be replaced while it runs.
       const inForce = prices?.(exchange.startedAt);
       const span = openSpan?.(exchange, request.receivedAt);
-      if (span) exchange.trace = { traceId: span.traceId };
+      if (span) exchange.trace = { traceId: span.traceId, addSpan: span.addSpan };
       records?.begin(request);
       let open = true;
       return {

@@ -1,9 +1,20 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../plugin/index.ts';
 import type { ServerFile } from '../../../schemas/types.generated.ts';
+import type { Exchange } from '../kernel/index.ts';
+import type { TraceContext } from '../kernel/outside/plugin-work.ts';
 import type { Metrics } from './metrics/registry.ts';
 import type { RequestRecord } from './record.ts';
-import type { OpenSpan } from './traces/spans.ts';
+
+/** The server span of one request. Client spans are created from the record when it closes. */
+export interface ServerSpan extends TraceContext {
+  readonly spanId: string;
+  readonly isSampled: boolean;
+  close(record: RequestRecord): void;
+}
+
+/** Opens the server span of a request. @param receivedAt wall clock, milliseconds since 1970 */
+export type OpenSpan = (exchange: Exchange, receivedAt: number) => ServerSpan;
 
 /** Sends what is known of requests, and the lines of the log, to a collector. An add-on has it. */
 export interface Telemetry {

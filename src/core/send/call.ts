@@ -1,8 +1,8 @@
 import { FormBody } from '../kernel/forms/form-body.ts';
 import { GatewayError, UpstreamError, type Clock } from '../../plugin/index.ts';
-import type { TryRecord, Limit } from '../kernel/index.ts';
+import { newTry, type TryRecord, type Limit } from '../kernel/index.ts';
 import { formatDuration } from '../upstream/limits.ts';
-import { newTry, type CommittedReply, type RefusedReply } from '../upstream/types.ts';
+import type { CommittedReply, RefusedReply } from '../upstream/types.ts';
 import {
   readRetryAfter,
   readShouldRetry,

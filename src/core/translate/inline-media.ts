@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import type { Format } from '../../formats/format.ts';
 import { formats } from '../../formats/index.ts';
-import { replaceAt, type FetchedMedia, type MediaByUrl, type RemoteMedia } from '../../formats/media/remote-media.ts';
-import { parseReplyText } from '../../formats/json/rounding.ts';
+import type { FetchedMedia, MediaByUrl, RemoteMedia } from '../../formats/media/remote-media.ts';
 import { Cancellation, GatewayError, type Clock } from '../../plugin/index.ts';
 import {
   toGatewayError,
@@ -17,7 +16,7 @@ import { inParallel } from '../upstream/parallel.ts';
 import type { Upstream } from '../upstream/types.ts';
 import { readMedia, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
 import { AllowedHosts } from '../catalog/custom-host.ts';
-import { isObject } from '../../formats/json/object.ts';
+import { withMedia } from './media-edits.ts';
 
 /** Parallel downloads of one request. More were no faster, and one request must not crowd out others. */
 const PARALLEL = 4;
@@ -111,25 +110,14 @@ function checkAllowed(missing: readonly RemoteMedia[], first: RemoteMedia, { att
 }
 
 async function inline(missing: readonly RemoteMedia[], job: InlineJob): Promise<RequestBody> {
-  const { body } = job;
   const contents = await fetchAll(missing, job);
-  const written = job.native ? parseExact(body) : body.json();
-  // Only keys that hold media are written again. All others keep the caller's bytes.
-  const edited = new Map<string, unknown>();
-  for (const one of missing) {
+  const values = missing.map((one) => {
     const content = contents.get(one.url)!;
     const value = one.embed(content);
     if (value === undefined) throw refused(one, `is ${content.mime}, which this part cannot hold`);
-    const [key, ...path] = one.path;
-    edited.set(key, replaceAt(edited.get(key) ?? written[key], path, value));
-  }
-  return body.edit([...edited].map(([key, value]) => ({ path: [key], value, source: 'remote_media' })));
-}
-
-/** Parses without rounding: a number beyond 2 ** 53 in a call's arguments must be written again unchanged. */
-function parseExact(body: RequestBody): Readonly<Record<string, unknown>> {
-  const json = parseReplyText(body.encode().toString('utf8'));
-  return isObject(json) ? json : {};
+    return [one.path, value] as const;
+  });
+  return withMedia(job.body, values, { native: job.native, source: 'remote_media' });
 }
 
 /** Fetches each address once, `PARALLEL` at a time. The first failure cancels the others. */

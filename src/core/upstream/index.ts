@@ -1,23 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { GatewayError, UpstreamError, type Clock } from '../../plugin/index.ts';
+import { newTry } from '../kernel/index.ts';
 import type { Wire } from './connection.ts';
 import { systemLookup, type Lookup } from './egress.ts';
 import { MediaExchange, SmallExchange } from './exchanges.ts';
 import { networkWire, OriginPool, PoolDirectory, type PoolContext } from './pool.ts';
 import { createRoutes } from './route.ts';
 import { Try } from './try.ts';
-import {
-  newTry,
-  type CommittedReply,
-  type Download,
-  type DownloadRequest,
-  type OutboundWay,
-  type OutboundRequest,
-  type RefusedReply,
-  type SmallReply,
-  type SmallRequest,
-  type TryTimings,
-  type Upstream,
+import type {
+  CommittedReply,
+  Download,
+  DownloadRequest,
+  OutboundWay,
+  OutboundRequest,
+  RefusedReply,
+  SmallReply,
+  SmallRequest,
+  TryTimings,
+  Upstream,
 } from './types.ts';
 
 export type { Wire } from './connection.ts';

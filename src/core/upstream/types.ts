@@ -84,24 +84,6 @@ export interface OutboundRequest {
 /** Times and counts of one try, for telemetry. Monotonic milliseconds; undefined for a phase that was not reached. */
 export type TryTimings = Omit<TryRecord, 'call' | 'startedAt' | 'status' | 'error' | 'signals'> & { startedAt: number };
 
-/** @param call the number of the call within its batch */
-export function newTry(call: number, startedAt: number): TryRecord {
-  return {
-    call,
-    startedAt,
-    waitedUntil: undefined,
-    sentAt: undefined,
-    firstByteAt: undefined,
-    firstContentAt: undefined,
-    endedAt: undefined,
-    status: undefined,
-    error: undefined,
-    resent: false,
-    delivered: false,
-    bytesIn: 0,
-  };
-}
-
 /** A 2xx with content, complete, or larger than the hold. An earlier failure is thrown as UpstreamError. */
 export interface CommittedReply {
   readonly ok: true;

@@ -8,7 +8,7 @@ import { GatewayError } from '../errors.ts';
 import { replacing } from '../../formats/texts/replacing.ts';
 import { BROKEN_PLUGINS, sourceOf } from './broken-plugins.testkit.ts';
 import { findings } from './check-plugin.ts';
-import { checkPlugin } from './index.ts';
+import { checkPlugin, createTarget } from './index.ts';
 
 const none = { type: 'object', additionalProperties: false, properties: {} } as const;
 const good = { name: 'good-one', level: 'request', options: none } as const;
@@ -89,6 +89,32 @@ describe('checkPlugin', () => {
             exchange.caller = host.keys.find('key', '127.0.0.1');
             await next();
           },
+      }),
+    ],
+    [
+      'a plugin that reads the health of targets',
+      definePlugin({
+        ...good,
+        needs: ['health', 'attempts'],
+        create:
+          ({ host }) =>
+          async (ctx, next) => {
+            const { config } = ctx.exchange;
+            const target = createTarget();
+            if (config && host.health.of(config, target).admits) return next();
+            return host.attempts.run(ctx, target, { reason: 'only', fallsThrough: () => false });
+          },
+      }),
+    ],
+    [
+      'hooks that read the attempt',
+      definePlugin({
+        ...good,
+        level: 'attempt',
+        reads: { reply: 'texts' },
+        create: () => ({
+          reply: (_, ctx) => ('attempt' in ctx && ctx.attempt ? replacing(/ada/g, 'A.', { longest: 3 }) : undefined),
+        }),
       }),
     ],
   ])('reports nothing for %s', async (_, plugin) => {

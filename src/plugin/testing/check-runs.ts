@@ -28,7 +28,9 @@ const NEEDS: NonNullable<CheckSetup['needs']> = {
   keys: { find: () => createCaller() },
   attempts: { run: ({ exchange }) => Promise.resolve(void (exchange.reply = createReply('{}'))) },
   limits: { reserve: () => undefined },
+  health: { of: () => ({ state: 'closed', retryAt: 0, admits: true, begin: () => NO_TRIAL }) },
 };
+const NO_TRIAL = { probe: false, succeeded() {}, failed() {}, abandoned() {} };
 
 /** The rules for how a plugin is made, runs and is closed. */
 export async function checkRuns(plugin: Plugin, setup: CheckSetup): Promise<readonly PluginFinding[]> {

@@ -3,7 +3,7 @@ import { messageOf } from '../../core/kernel/outside/thrown.ts';
 import type { TextTransform } from '../../formats/texts/channels.ts';
 import type { Plugin } from '../define.ts';
 import { GatewayError } from '../errors.ts';
-import { createContext, createExchange } from './exchange.ts';
+import { createAttempt, createContext, createExchange } from './exchange.ts';
 import { finding, type PluginFinding } from './finding.ts';
 
 const TEXTS: readonly string[] = [
@@ -21,7 +21,8 @@ export function checkSplits(plugin: Plugin, made: unknown, more: readonly string
   for (const kind of kinds)
     for (const text of [...more, ...TEXTS]) {
       const through = (pieces: readonly string[]): string => {
-        const transform = open({ kind, answer: 0, block: 0, signed: false }, createContext(exchange));
+        const attempt = plugin.level === 'attempt' ? createAttempt(exchange) : undefined;
+        const transform = open({ kind, answer: 0, block: 0, signed: false }, createContext(exchange, attempt));
         return transform ? passed(transform, pieces) : pieces.join('');
       };
       const whole = through([text]);

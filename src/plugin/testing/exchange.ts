@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import Koa from 'koa';
 import { Cancellation } from '../cancellation.ts';
 import { GatewayError } from '../errors.ts';
-import type { Attempt, TryRecord } from '../../core/kernel/attempt.ts';
+import { newTry, type Attempt, type TryRecord } from '../../core/kernel/attempt.ts';
 import type { AttemptContext, Exchange, GatewayContext } from '../../core/kernel/exchange.ts';
 import type { PathParams } from '../../core/kernel/operation.ts';
 import { cancelReply, heldReply } from '../../core/kernel/reply.ts';
@@ -118,22 +118,7 @@ export function createAttempt(exchange: Exchange, { target, ...rest }: AttemptPa
 }
 
 /** Creates the record of a try in flight. */
-export function createTry(parts: Partial<TryRecord> = {}): TryRecord {
-  return {
-    call: 0,
-    startedAt: 0,
-    sentAt: undefined,
-    firstByteAt: undefined,
-    firstContentAt: undefined,
-    endedAt: undefined,
-    status: undefined,
-    error: undefined,
-    resent: false,
-    delivered: false,
-    bytesIn: 0,
-    ...parts,
-  };
-}
+export const createTry = (parts: Partial<TryRecord> = {}): TryRecord => ({ ...newTry(0, 0), ...parts });
 
 /** Replacing a reply cancels the old reply's source, as in the server. */
 function withReply<T extends Pick<Exchange, 'reply'>>(holder: T): T {

@@ -2,10 +2,7 @@ import type { Clock } from '../clock.ts';
 
 /** A clock that stands still until the test calls `advance`. */
 export interface FakeClock extends Clock {
-  /**
-   * Moves time forward: runs due timers in order and lets pending promises continue. `advance(0)` only lets promises
-   * continue.
-   */
+  /** Moves time forward: runs due timers in order and lets pending promises continue. With 0, it does the latter only. */
   advance(ms: number): Promise<void>;
   /** Milliseconds until each pending timer and sleep, ascending. */
   readonly pending: readonly number[];

@@ -9,7 +9,7 @@ import type { ReplyWithForm, Reply, Sink, Source } from '../reply.ts';
 export interface TestSource extends Source {
   /** `open`, `pause`, `resume`, `cancel`, in order. */
   readonly calls: readonly string[];
-  push(text: string): void;
+  push(piece: string | Buffer): void;
   end(): void;
   fail(error: GatewayError): void;
 }
@@ -29,7 +29,7 @@ export function createSource(): TestSource {
       calls.push('cancel');
       sink = undefined;
     },
-    push: (text) => sink?.push(Buffer.from(text)),
+    push: (piece) => sink?.push(Buffer.from(piece)),
     end: () => sink?.end(),
     fail: (error) => sink?.fail(error),
   };

@@ -64,7 +64,7 @@ export async function runPlugin(plugin: Plugin, setup: RunSetup = {}): Promise<P
   const attempt = plugin.level === 'attempt' && !setup.context ? (setup.attempt ?? createAttempt(exchange)) : undefined;
   const ctx = setup.context ?? createContext(exchange, attempt);
   const isIdle = plugin.idleFor?.(subjectOf[plugin.level](ctx), options) ?? false;
-  const nextCalls = await runGuarded(plugin, isIdle ? leftOut : middleware, { ctx, next });
+  const nextCalls = await runGuarded(plugin, isIdle ? (_, rest) => rest() : middleware, { ctx, next });
   return { ctx, nextCalls, log, explain: () => plugin.explain?.(ctx, options), close };
 }
 
@@ -82,8 +82,6 @@ export async function makePlugin(plugin: Plugin, setup: HostSetup & Pick<RunSetu
 const rethrow = (thrown: unknown): never => {
   throw thrown;
 };
-
-const leftOut: Middleware = (_, next) => next();
 
 /** A plugin breaks a rule of a chain. */
 export class BrokenRule extends Error {
@@ -139,7 +137,7 @@ export async function runGuarded(
   return calls;
 }
 
-export function createHost({ name, needs, errors = {} }: Plugin, setup: HostSetup) {
+export function createHost({ name, needs, errors = {}, state }: Plugin, setup: HostSetup) {
   const { needs: wanted = {}, clock = createFakeClock(), random = () => 0.5, mode = 'serve' } = setup;
   // Without turns from the test, large bodies do not wait.
   const given: Readonly<Record<string, object>> = { turns: NO_TURNS, ...wanted };
@@ -171,7 +169,7 @@ export function createHost({ name, needs, errors = {} }: Plugin, setup: HostSetu
   if (needs.includes('cache')) return { host, log, close };
   const served = addServices(
     host,
-    { instance: name, errors, onClose: host.onClose },
+    { instance: name, errors, keeps: state, onClose: host.onClose },
     {
       dry: mode === 'dry',
       clock,

@@ -4,7 +4,7 @@ import type { Operation } from '../../core/kernel/operation.ts';
 import { UpstreamError } from '../errors.ts';
 import type { ReplyForm, ReplyWithForm, Sink, Source } from '../reply.ts';
 import type { ExchangeParts } from './exchange.ts';
-import { createReply } from './reply.ts';
+import { createReply, createSource } from './reply.ts';
 
 /** A request and what the rest of the chain answers. */
 export interface Scenario {
@@ -55,17 +55,13 @@ const items = PIECES.map(
 
 /** Sends its pieces as soon as it is opened. */
 function pieces(texts: readonly (string | Buffer)[]): Source {
-  let sink: Sink | undefined;
-  return {
-    open(to) {
-      sink = to;
-      for (const text of texts) sink?.push(Buffer.from(text));
-      sink?.end();
-    },
-    pause() {},
-    resume() {},
-    cancel: () => void (sink = undefined),
+  const source = createSource();
+  const open = (sink: Sink): void => {
+    source.open(sink);
+    for (const text of texts) source.push(text);
+    source.end();
   };
+  return { ...source, open };
 }
 
 const TYPES: Readonly<Record<ReplyForm, string>> = {

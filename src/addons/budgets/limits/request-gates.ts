@@ -1,5 +1,11 @@
 import { GatewayError, type Clock, type ErrorCode, type ModelTask } from '../../../plugin/index.ts';
-import type { AppliedLimit, Attempt, Exchange, TryRecord } from '../../../core/kernel/index.ts';
+import {
+  isFromCache,
+  type AppliedLimit,
+  type Attempt,
+  type Exchange,
+  type TryRecord,
+} from '../../../core/kernel/index.ts';
 import type { CallerLimits, RateFigure, RateFigures } from '../../../core/kernel/rate-limits.ts';
 import type { LimitedKind, LimitKind, RefusedLimit } from '../../../plugin/errors.ts';
 import type { RateGates, TargetTicket } from '../../../core/kernel/rate-gates.ts';
@@ -136,13 +142,10 @@ function tokensOf({ attempts, request }: Exchange, { tokens: estimate }: Ticket)
 const cachedOf = ({ attempts, request }: Exchange): number =>
   attempts.reduce((sum, attempt) => sum + cachedTokens(attempt, request.bodyBytes), 0);
 
-/** Replies that cost no tokens: nothing was sent. */
-const FROM_CACHE: ReadonlySet<Attempt['cache']> = new Set(['hit', 'semantic_hit', 'shared']);
-
 /** The try whose tokens count; undefined where nothing was sent. */
-function sentTry({ cache, tries }: Attempt): TryRecord | undefined {
-  const last = tries.at(-1);
-  return FROM_CACHE.has(cache) || last?.sentAt === undefined ? undefined : last;
+function sentTry(attempt: Attempt): TryRecord | undefined {
+  const last = attempt.tries.at(-1);
+  return isFromCache(attempt) || last?.sentAt === undefined ? undefined : last;
 }
 
 /**

@@ -1,5 +1,12 @@
 import type { Signals, Usage } from '../../../formats/events.ts';
-import type { Attempt, EmbeddingCall, Exchange, ResolvedTarget, TryRecord } from '../../../core/kernel/index.ts';
+import {
+  isFromCache,
+  type Attempt,
+  type EmbeddingCall,
+  type Exchange,
+  type ResolvedTarget,
+  type TryRecord,
+} from '../../../core/kernel/index.ts';
 import type { ErrorCode, ModelTask, ReplyEnd } from '../../../plugin/index.ts';
 import type { Nano } from '../../../core/ports/money.ts';
 import {
@@ -26,8 +33,6 @@ import {
 const FREE: ReadonlySet<ModelTask | undefined> = new Set(['count_tokens', 'moderations']);
 /** Providers charge nothing for the task. */
 export const isFree = (task: ModelTask | undefined): boolean => FREE.has(task);
-
-const FROM_CACHE: ReadonlySet<Attempt['cache']> = new Set(['hit', 'semantic_hit', 'shared']);
 
 type Priced = (usage: Usage) => Nano | UnknownPrice;
 
@@ -70,7 +75,7 @@ const mayCost = ({ status, sentAt }: TryRecord): boolean =>
   status === undefined ? sentAt !== undefined : status < 400;
 
 function costOfCached(attempt: Attempt, priced: Priced, bytes: number): RecordedCost | undefined {
-  if (!FROM_CACHE.has(attempt.cache)) return undefined;
+  if (!isFromCache(attempt)) return undefined;
   const usage = believedUsage(attempt, attempt.signals, bytes);
   const whole = usage && priced(usage);
   return { nano: 0, unknown: undefined, source: 'cache', saved: typeof whole === 'number' ? whole : undefined };

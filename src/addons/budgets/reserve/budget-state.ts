@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { bitsUpTo, EXHAUSTED_BIT, type Alert } from '../../../core/ports/alert.ts';
+import { bitsOf, EXHAUSTED_BIT, type Alert } from '../../../core/ports/alert.ts';
 import type { CounterSource } from '../../../core/ports/counters.ts';
 import type { Budget, NodeChanges, NodeTree } from '../../../core/tenants/tree.ts';
 import type { Clock } from '../../../plugin/index.ts';
@@ -180,7 +180,7 @@ export class BudgetState {
 function budgetAlert(account: Account, percent: number): Alert {
   const { name, unit, amount, alerts } = account.budget;
   const text = `The budget ${name} has reached ${percent} % of ${amountText(unit, amount)}.`;
-  return { ...about(account, percent, bitsUpTo(alerts, percent)), kind: 'budget', text };
+  return { ...about(account, percent, bitsOf(alerts).slice(0, alerts.indexOf(percent) + 1)), kind: 'budget', text };
 }
 
 /** The alert of the first refusal of a period. @param reserve the amount that did not fit */

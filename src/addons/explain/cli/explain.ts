@@ -12,7 +12,7 @@ import { formatDiagnostics, SettingsRefused } from '../../../core/settings/sourc
 import { diskFiles } from '../../../core/settings/source/files.ts';
 import { createLogger } from '../../../core/record/log/logger.ts';
 import { BadRequest, readRequest, type RequestFlags } from './explain-request.ts';
-import { pageFor, type ShowOptions } from '../../../core/commands/terminal/output.ts';
+import type { ShowOptions } from '../../../core/commands/terminal/output.ts';
 
 export interface ExplainOptions extends ShowOptions, RequestFlags {
   readonly configs: string;
@@ -104,3 +104,9 @@ const isFolder = (path: string): Promise<boolean> =>
     (found) => found.isDirectory(),
     () => false,
   );
+
+/** At most 120 columns: longer lines are hard to read on any screen. Files and pipes have no width. */
+const pageFor = ({ terminal, colour }: ShowOptions): { readonly width: number; readonly colour: boolean } => ({
+  width: Math.min(Math.max(terminal?.columns ?? 120, 60), 120),
+  colour,
+});

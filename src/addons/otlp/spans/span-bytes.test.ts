@@ -4,13 +4,15 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exchangeOf } from '../../../core/record/exchange.testkit.ts';
+import type { PluginSpan } from '../../../core/kernel/outside/plugin-work.ts';
 import type { RequestRecord } from '../../../core/record/record.ts';
 import { createSampler, samplingOf } from '../open-spans.ts';
 import { anyRecord } from '../../../core/record/records.testkit.ts';
 import { exportRequest } from './export-request.ts';
 import type { Bytes } from './protobuf.ts';
 import { createSpanBytes } from './span-bytes.ts';
-import { openServerSpan, type SpanOptions } from '../../../core/record/traces/spans.ts';
+import type { SpanOptions } from './request-spans.ts';
+import { openServerSpan } from './sdk-spans.ts';
 import { runs } from '../../../../test/support/effort.ts';
 
 /** The same ids each time. */
@@ -34,25 +36,30 @@ const origin = { resource, name: 'gatehouse', version: '1.2.3' };
 interface Asked extends Pick<SpanOptions, 'semconv'> {
   readonly record: RequestRecord;
   readonly headers: Record<string, string>;
+  /** Those of plugins. Default: none. */
+  readonly own?: readonly PluginSpan[] | undefined;
 }
 
 /** The spans of OpenTelemetry's SDK in the bytes of its serializer. */
-function bySdk({ record, headers, semconv = 'latest' }: Asked): Buffer {
+function bySdk({ record, headers, own = [], semconv = 'latest' }: Asked): Buffer {
   const exporter = new sdk.InMemorySpanExporter();
   const spanProcessors = [new sdk.SimpleSpanProcessor({ exporter })];
   const provider = new sdk.TracerProvider({ spanProcessors, sampler, idGenerator: countedIds(), resource });
-  openServerSpan(provider.getTracer(origin.name, origin.version), exchangeOf({ headers }), record.receivedAt, {
-    semconv,
-  }).close(record);
+  const tracer = provider.getTracer(origin.name, origin.version);
+  const server = openServerSpan(tracer, exchangeOf({ headers, startedAt: 3.5 }), record.receivedAt, { semconv });
+  for (const span of own) server.addSpan?.(span);
+  server.close(record);
   const bytes = ProtobufTraceSerializer.serializeRequest(exporter.getFinishedSpans());
   return Buffer.from(bytes ?? []);
 }
 
-function byBytes({ record, headers, semconv = 'latest' }: Asked): Buffer {
+function byBytes({ record, headers, own = [], semconv = 'latest' }: Asked): Buffer {
   let all = '';
   const add = (span: Bytes): void => void (all += span);
   const open = createSpanBytes({ isSampled, ids: countedIds(), add, semconv });
-  open(exchangeOf({ headers }), record.receivedAt).close(record);
+  const server = open(exchangeOf({ headers, startedAt: 3.5 }), record.receivedAt);
+  for (const span of own) server.addSpan?.(span);
+  server.close(record);
   return all === '' ? Buffer.alloc(0) : exportRequest(origin)(Buffer.from(all, 'latin1'));
 }
 
@@ -76,7 +83,21 @@ const record = fc.tuple(anyRecord, url, fc.nat()).map(([one, address, tokens]) =
     usage: attempt.usage && { ...attempt.usage, input: tokens },
   })),
 }));
-const asked = fc.record({ record, headers, semconv: fc.constantFrom('latest' as const, 'both' as const) });
+const time = fc.double({ min: 0, max: 1e6, noNaN: true });
+const own = fc.record<PluginSpan>({
+  name: fc.string({ minLength: 1 }),
+  startedAt: time.map((ms) => ms + 3.5),
+  durationMs: time,
+  isError: fc.boolean(),
+  attributes: fc
+    .dictionary(
+      fc.stringMatching(/^[a-z.]{1,8}$/),
+      fc.oneof(fc.string(), fc.boolean(), fc.integer(), fc.double({ min: 0.1, max: 1e6, noNaN: true })),
+    )
+    .map((attributes) => Object.entries(attributes)),
+});
+const semconv = fc.constantFrom('latest' as const, 'both' as const);
+const asked = fc.record({ record, headers, semconv, own: fc.array(own, { maxLength: 2 }) });
 
 describe('the spans of a request as bytes', () => {
   it('are those of OpenTelemetry’s SDK and serializer', () => {
@@ -110,6 +131,6 @@ describe('the spans of a request as bytes', () => {
     const [one] = fc.sample(anyRecord, 1);
     span.close(one!);
     expect(span).toMatchObject({ isSampled: false, traceId: expect.stringMatching(/^[0-9a-f]{32}$/) });
-    expect(added).toEqual([]);
+    expect([added, span.addSpan]).toEqual([[], undefined]);
   });
 });

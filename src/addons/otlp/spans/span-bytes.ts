@@ -1,33 +1,10 @@
 import { isSpanContextValid, SpanKind, SpanStatusCode, trace, TraceFlags, type Context } from '@opentelemetry/api';
 import type { IdGenerator } from '@opentelemetry/sdk-trace';
-import { attribute, attributeBytes, plainAttribute } from './attribute-bytes.ts';
-import { ATTEMPT_FIELDS } from '../../../core/record/fields/attempt-fields.ts';
 import { RecurringTexts } from '../../../core/record/fields/recurring-texts.ts';
-import {
-  attributesReader,
-  ADDRESS_FIELDS,
-  CALL_FIELDS,
-  EARLIER_FIELDS,
-  INFERENCE_FIELDS,
-  PLACE_FIELDS,
-  SERVER_FIELDS,
-  TRY_FIELDS,
-} from '../../../core/record/fields/span-fields.ts';
-import type { RequestRecord } from '../../../core/record/record.ts';
-import { SPAN } from '../../../core/record/semconv.ts';
+import type { OpenSpan } from '../../../core/record/telemetry.ts';
+import { attribute, attributeBytes } from './attribute-bytes.ts';
 import { delimited, fixed32, fixedTime, utf8, varint, type Bytes } from './protobuf.ts';
-import {
-  inferenceName,
-  isInference,
-  isServerError,
-  serverSpanName,
-  timeOf,
-  triesOf,
-  w3cParent,
-  type Inference,
-  type OpenSpan,
-  type SpanOptions,
-} from '../../../core/record/traces/spans.ts';
+import { serverSpanName, spansIn, timeOf, w3cParent, type SpanOptions, type SpanParts } from './request-spans.ts';
 
 interface SpanBytesOptions extends SpanOptions {
   /** The samplers of the environment decide by the trace alone, so one decision serves all spans of a request. */
@@ -48,15 +25,13 @@ const KIND = '\x30';
 const START = '\x39';
 const END = '\x41';
 const DROPPED_ATTRIBUTES = '\x50';
-/** No attributes were dropped. */
-const NO_DROPS = `${DROPPED_ATTRIBUTES}\0`;
 /** No events and no links were dropped. */
 const NO_OTHER_DROPS = '\x60\0\x70\0';
 const STATUS = '\x7a\x02\x18';
 const FLAGS = '\x85\x01';
 
-const SERVER = KIND + varint(SpanKind.SERVER + 1);
-const CLIENT = KIND + varint(SpanKind.CLIENT + 1);
+/** By the SDK's kinds. */
+const KINDS = [SpanKind.INTERNAL, SpanKind.SERVER, SpanKind.CLIENT].map((kind) => KIND + varint(kind + 1));
 const UNSET = STATUS + varint(SpanStatusCode.UNSET);
 const ERROR = STATUS + varint(SpanStatusCode.ERROR);
 const HAS_IS_REMOTE = 0x100;
@@ -64,16 +39,10 @@ const IS_REMOTE = 0x200;
 const LOCAL_PARENT = FLAGS + fixed32(TraceFlags.SAMPLED | HAS_IS_REMOTE);
 const REMOTE_PARENT = FLAGS + fixed32(TraceFlags.SAMPLED | HAS_IS_REMOTE | IS_REMOTE);
 
-const serverBytes = attributeBytes(SERVER_FIELDS);
-const serverAttributes = attributesReader(SERVER_FIELDS);
-const inferenceBytes = attributeBytes(INFERENCE_FIELDS);
-const placeBytes = attributeBytes(PLACE_FIELDS);
-const attemptBytes = attributeBytes(ATTEMPT_FIELDS);
-const earlierBytes = attributeBytes(EARLIER_FIELDS);
-const tryBytes = attributeBytes(TRY_FIELDS);
-const resendBytes = plainAttribute(SPAN.httpResend);
-const ADDRESSES = new RecurringTexts(attributeBytes(ADDRESS_FIELDS));
-const CALLS = new RecurringTexts(attributeBytes(CALL_FIELDS));
+const spans = spansIn<Bytes>(attributeBytes, (of) => {
+  const texts = new RecurringTexts(of);
+  return (url) => texts.of(url);
+});
 const NAMES = new RecurringTexts((name) => delimited(NAME, utf8(name)));
 
 /**
@@ -92,117 +61,73 @@ export function createSpanBytes(options: SpanBytesOptions): OpenSpan {
     const traceId = parent?.traceId ?? ids.generateTraceId();
     const name = serverSpanName(exchange);
     const isSampled = options.isSampled(context, traceId);
+    if (!isSampled) return { traceId, spanId, isSampled, close() {} };
+    const own = bytesOfHex(spanId);
+    const state = parent?.traceState?.serialize();
+    const place = {
+      receivedAt,
+      traceId: TRACE_ID + bytesOfHex(traceId),
+      state: state ? delimited(TRACE_STATE, utf8(state)) : '',
+    };
+    const write = (span: SpanParts<Bytes>, parentId: Bytes, inside?: (id: Bytes) => void): void => {
+      const id = bytesOfHex(ids.generateSpanId());
+      inside?.(id);
+      add(spanBytes(span, place, { id, parent: PARENT_ID + parentId, flags: LOCAL_PARENT }));
+    };
     return {
       traceId,
       spanId,
       isSampled,
+      addSpan: (made) => write(spans.ofPlugin(made, exchange.startedAt), own),
       close(record) {
-        if (!isSampled) return;
-        const state = parent?.traceState?.serialize();
-        const maker: TraceWriter = {
-          add,
-          newId: () => bytesOfHex(ids.generateSpanId()),
-          beforeId: TRACE_ID + bytesOfHex(traceId) + SPAN_ID,
-          state: state ? delimited(TRACE_STATE, utf8(state)) : '',
-          receivedAt,
-          isBoth: semconv === 'both',
-        };
-        const id = bytesOfHex(spanId);
-        for (const attempt of record.attempts)
-          if (isInference(record, attempt)) writeAttempt(maker, PARENT_ID + id, record, attempt);
-        writeSpan(maker, {
-          id,
-          parent: parent ? PARENT_ID + bytesOfHex(parent.spanId) : '',
-          name,
-          kind: SERVER,
-          startedMs: 0,
-          durationMs: record.durationMs,
-          attributes: serverBytes(record) + metadataBytes(record),
-          isError: isServerError(record),
-          flags: parent?.isRemote ? REMOTE_PARENT : LOCAL_PARENT,
-        });
+        spans.attempts(record, semconv === 'both', own, write);
+        const above = parent ? PARENT_ID + bytesOfHex(parent.spanId) : '';
+        const flags = parent?.isRemote ? REMOTE_PARENT : LOCAL_PARENT;
+        add(spanBytes(spans.server(name, record), place, { id: own, parent: above, flags }));
       },
     };
   };
 }
 
-interface TraceWriter {
-  readonly add: (span: Bytes) => void;
-  readonly newId: () => Bytes;
-  readonly beforeId: Bytes;
-  readonly state: Bytes;
+interface Place {
   /** Wall clock, milliseconds since 1970. */
   readonly receivedAt: number;
-  /** Attributes have earlier names, too. */
-  readonly isBoth: boolean;
+  readonly traceId: Bytes;
+  readonly state: Bytes;
 }
 
-interface SpanParts {
+interface SpanIds {
   readonly id: Bytes;
   readonly parent: Bytes;
-  readonly name: string;
-  readonly kind: Bytes;
-  readonly startedMs: number;
-  readonly durationMs: number;
-  /** With the number of those that were dropped. */
-  readonly attributes: Bytes;
-  readonly isError: boolean;
   readonly flags: Bytes;
 }
 
-function writeSpan({ add, beforeId, state, receivedAt }: TraceWriter, span: SpanParts): void {
+function spanBytes(
+  span: SpanParts<Bytes>,
+  { receivedAt, traceId, state }: Place,
+  { id, parent, flags }: SpanIds,
+): Bytes {
   const start = receivedAt + span.startedMs;
   // OpenTelemetry's SDK does not let a span end before its start.
   const end = Math.max(start, receivedAt + (span.startedMs + span.durationMs));
-  const ids = beforeId + span.id + state + span.parent;
+  const ids = traceId + SPAN_ID + id + state + parent;
   const times = START + timeBytes(start) + END + timeBytes(end);
-  const rest = NO_OTHER_DROPS + (span.isError ? ERROR : UNSET) + span.flags;
-  add(delimited(SPAN_OF_SCOPE, ids + NAMES.of(span.name) + span.kind + times + span.attributes + rest));
-}
-
-/** Writes one inference span, after one HTTP span per physical try. */
-function writeAttempt(maker: TraceWriter, parent: Bytes, record: RequestRecord, attempt: Inference): void {
-  const { place, startedMs, durationMs } = attempt;
-  const id = maker.newId();
-  const call = CALLS.of(place.url);
-  for (const [one, resend] of triesOf(attempt))
-    writeSpan(maker, {
-      id: maker.newId(),
-      parent: PARENT_ID + id,
-      name: 'POST',
-      kind: CLIENT,
-      startedMs: one.startedMs,
-      durationMs: one.durationMs,
-      attributes: call + (resend > 0 ? resendBytes(resend) : '') + tryBytes(one) + NO_DROPS,
-      isError: one.errorType !== '',
-      flags: LOCAL_PARENT,
-    });
-  const own = inferenceBytes(record) + placeBytes(place) + ADDRESSES.of(place.url) + attemptBytes(attempt);
-  writeSpan(maker, {
-    id,
-    parent,
-    name: inferenceName(record, place),
-    kind: CLIENT,
-    startedMs,
-    durationMs,
-    attributes: own + (maker.isBoth ? earlierBytes(attempt) : '') + NO_DROPS,
-    isError: attempt.errorType !== '',
-    flags: LOCAL_PARENT,
-  });
+  const rest = NO_OTHER_DROPS + (span.isError ? ERROR : UNSET) + flags;
+  const all = span.attributes.join('') + firstBytes(span);
+  return delimited(SPAN_OF_SCOPE, ids + NAMES.of(span.name) + KINDS[span.kind]! + times + all + rest);
 }
 
 /** The default of OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT. */
 const MAX_ATTRIBUTES = 128;
-/** More metadata may exceed the limit together with the other attributes. */
+/** More of them may exceed the limit together with the other attributes. */
 const FEW = 64;
 
-function metadataBytes(record: RequestRecord): Bytes {
-  if (!record.metadata) return NO_DROPS;
-  const all = Object.entries(record.metadata);
-  const room = all.length > FEW ? MAX_ATTRIBUTES - Object.keys(serverAttributes(record)).length : FEW;
-  const kept = all.slice(0, room);
-  const bytes = kept.map(([key, value]) => attribute(SPAN.metadata + key, value)).join('');
-  return bytes + DROPPED_ATTRIBUTES + varint(all.length - kept.length);
+/** The further attributes for which there is room, and the number of the others. */
+function firstBytes({ more, count }: SpanParts<Bytes>): Bytes {
+  const room = more.length > FEW ? MAX_ATTRIBUTES - count() : FEW;
+  const kept = more.slice(0, room);
+  const bytes = kept.map(([key, value]) => attribute(key, value)).join('');
+  return bytes + DROPPED_ATTRIBUTES + varint(more.length - kept.length);
 }
 
 const HEX = Buffer.allocUnsafe(16);

@@ -1,5 +1,5 @@
 import { MAX_BOOTS, type BootRow, type Boots, type LiveBoots } from '../../../core/ports/boots.ts';
-import { MAX_CLAIMS, type Claim, type Claims } from '../../../core/ports/claims.ts';
+import { mostClaims, type Claim, type Claims } from '../../../core/ports/claims.ts';
 import { LEASE_MS } from '../../../core/ports/counters.ts';
 import { MAX_EVENTS, type Outbox, type TakenEvent } from '../../../core/ports/outbox.ts';
 import type { StoreTools } from '../connect/store-tools.ts';
@@ -26,7 +26,7 @@ export const bootsOf = ({ connections, rules, now }: StoreTools): Boots => ({
 export const claimsOf = ({ connections, rules, now }: StoreTools): Claims => ({
   async take(wish) {
     rules.checks.checkClaim(wish);
-    return connections.call<Claim>('claim_take', { text: '', ...wish, most: MAX_CLAIMS, ...now() });
+    return connections.call<Claim>('claim_take', { text: '', ...wish, most: mostClaims(wish.name), ...now() });
   },
   async find(name) {
     const [found] = await connections.one<Claim>(

@@ -14,12 +14,6 @@ export interface ShowOptions extends Output {
   readonly terminal: Terminal | undefined;
 }
 
-/** At most 120 columns: longer lines are hard to read on any screen. Files and pipes have no width. */
-export const pageFor = ({ terminal, colour }: ShowOptions): { readonly width: number; readonly colour: boolean } => ({
-  width: Math.min(Math.max(terminal?.columns ?? 120, 60), 120),
-  colour,
-});
-
 /** The command for lines to paste. npm sets these variables. Without them it is `npx gatehouse`, as in the pages: the command is rarely on the PATH. */
 export function calledAs(env: Readonly<Record<string, string | undefined>>): string {
   const script = env['npm_lifecycle_event'];

@@ -82,7 +82,7 @@ interface CompileSetup extends ListChecks {
     | ((place: Pick<PluginPlace, 'plugin' | 'instance'>, made: unknown) => Promise<Middleware>)
     | undefined;
   /** Creates the host for a plugin: the capabilities it may have and its own log. */
-  readonly host: (plugin: Plugin, instance: string) => PluginHost<CapabilityName>;
+  readonly host: (plugin: Plugin, instance: string, path: PluginPlace['path']) => PluginHost<CapabilityName>;
   readonly inTime: <T>(work: Promise<T>) => Promise<T>;
   /** Time limit and fault reports of external plugins. Default: no limit. */
   readonly guard?: Guard | undefined;
@@ -251,7 +251,7 @@ async function createInstance(
   const { instance, options, path, from, kept, changedAt } = place;
   try {
     const create = (): Created => {
-      const made = plugin.create({ options, host: host(plugin, instance) });
+      const made = plugin.create({ options, host: host(plugin, instance, path) });
       if (plugin.reads && hooked) return Promise.resolve(made).then((hooks) => hooked({ plugin, instance }, hooks));
       // Without `reads`, hooks are a fault like any other object.
       return made as Created;

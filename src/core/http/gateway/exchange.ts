@@ -14,7 +14,6 @@ import type {
   PathParams,
   RequestBody,
   SkippedTarget,
-  TraceContext,
   UsedPrompt,
 } from '../../kernel/index.ts';
 import { isGivenUp } from '../../kernel/outside/plugin-work.ts';
@@ -62,7 +61,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   readonly conditions: ChosenBranch[] = [];
   draws: number[] | undefined;
   explainId: string | undefined;
-  trace: TraceContext;
+  trace: Exchange['trace'];
   caller: Caller | undefined;
   upstreamToken: Secret | undefined;
   config: GatewayConfig | undefined;

@@ -1,20 +1,5 @@
-import { isObject } from '../../../formats/json/object.ts';
 import { COMMA, OPEN_OBJECT, CLOSE_OBJECT, isSpace, afterSpaceIn } from '../../../formats/json/scan.ts';
-import type { Edit } from '../../../plugin/request.ts';
 import type { FieldSpan, TopLevel } from './json-scan.ts';
-
-/** The edits that merge `params` into a body: objects merge by key, other values replace, null deletes. */
-export function mergeEdits(
-  params: Readonly<Record<string, unknown>>,
-  source: string,
-  under: readonly string[] = [],
-): Edit[] {
-  return Object.entries(params).flatMap(([key, value]): Edit[] => {
-    const path = [...under, key];
-    if (isObject(value) && Object.keys(value).length > 0) return mergeEdits(value, source, path);
-    return [{ path, value: value === null ? undefined : value, source }];
-  });
-}
 
 /** New JSON texts of top-level keys; undefined deletes the key. */
 export type Texts = ReadonlyMap<string, string | undefined>;

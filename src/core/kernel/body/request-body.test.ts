@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergeEdits } from './edits.ts';
+import { mergeEdits } from '../../../../plugins/override/merge-levels.ts';
 import { scanTopLevel } from './json-scan.ts';
 import { runForPlugin } from '../outside/plugin-work.ts';
 import { RequestBody } from './request-body.ts';

@@ -1,6 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Cancellation } from '../../../plugin/cancellation.ts';
 
+/** A span that a plugin makes. */
+export interface PluginSpan {
+  readonly name: string;
+  /** Monotonic milliseconds. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+  readonly isError: boolean;
+  readonly attributes: readonly (readonly [name: string, value: string | number | boolean])[];
+}
+
+/** The trace of a request. */
+export interface TraceContext {
+  readonly traceId: string;
+  /** Adds a span below that of the request. Undefined: the request is not traced. */
+  readonly addSpan?: ((span: PluginSpan) => void) | undefined;
+}
+
 /**
  * The work of an external plugin, through its callbacks, timers and promises: by it an unhandled error has an owner,
  * and a plugin that was given up changes nothing.
@@ -9,7 +26,9 @@ export interface PluginWork {
   /** The plugin's name in the settings. */
   readonly plugin: string;
   /** The request it works for. Undefined while the plugin is created or closed. */
-  readonly exchange?: { readonly id: string; readonly cancellation: Cancellation } | undefined;
+  readonly exchange?:
+    | { readonly id: string; readonly cancellation: Cancellation; readonly trace?: TraceContext }
+    | undefined;
   /** Called when the plugin passes the request on through a capability instead of `next`. */
   readonly onHandOver?: () => void;
   givenUp: boolean;

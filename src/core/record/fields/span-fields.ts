@@ -89,6 +89,11 @@ export const TRY_FIELDS: readonly RecordField<RecordedTry>[] = [
   { span: SPAN.errorType, as: 'text', value: ({ errorType }) => errorType || undefined },
 ];
 
+/** Of the number of requests that came before a try. */
+export const RESEND_FIELDS: readonly RecordField<number>[] = [
+  { span: SPAN.httpResend, as: 'plain', value: (resent) => resent || undefined },
+];
+
 /** Attributes of an attempt by their names of v1.41, where those differ. */
 export const EARLIER_FIELDS: readonly RecordField<RecordedAttempt>[] = [
   { span: 'gen_ai.usage.cache_creation.input_tokens', as: 'plain', value: ({ usage }) => usage?.cacheWrite },

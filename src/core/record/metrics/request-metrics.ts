@@ -1,4 +1,5 @@
 import type { Usage } from '../../../formats/events.ts';
+import { isFromCache } from '../../kernel/index.ts';
 import type { RecordedAttempt, RecordedPlace, RecordedTry, RequestRecord } from '../record.ts';
 import { CounterFamily, type AnyFamily } from './families.ts';
 import { KnownSeries, type KeyPart, type SeriesOfKey } from './known-series.ts';
@@ -223,12 +224,10 @@ function attemptKey(attempt: AttemptSeries, caller: CallerLabels, key: KeyPart[]
   return key;
 }
 
-const ANSWERED_FROM_CACHE: ReadonlySet<RecordedAttempt['cache']> = new Set(['hit', 'semantic_hit', 'shared']);
-
 /** Whether the upstream answered with a 2xx, even if its reply failed later. A cached reply was such an answer. */
-function isAnswer({ answered, cache, tries }: RecordedAttempt): boolean {
-  const status = tries.at(-1)?.status ?? 0;
-  return answered && (ANSWERED_FROM_CACHE.has(cache) || (status >= 200 && status < 300));
+function isAnswer(attempt: RecordedAttempt): boolean {
+  const status = attempt.tries.at(-1)?.status ?? 0;
+  return attempt.answered && (isFromCache(attempt) || (status >= 200 && status < 300));
 }
 
 interface CounterLabels {

@@ -9,7 +9,6 @@ const WITHOUT_TOKENS: ReadonlySet<ModelTask | undefined> = new Set([undefined, '
 export default definePlugin({
   name: 'limit-tokens',
   level: 'entry',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['gates'],
   requires: ['body', 'limits'],
   idleFor: (operation) => WITHOUT_TOKENS.has(operation?.task),

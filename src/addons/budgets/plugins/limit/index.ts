@@ -4,7 +4,6 @@ import { definePlugin, type AppliedLimit, type Exchange } from '../../../../core
 export default definePlugin({
   name: 'limit',
   level: 'entry',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['gates'],
   requires: ['caller'],
   provides: ['limits'],

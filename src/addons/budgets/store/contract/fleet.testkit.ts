@@ -86,6 +86,18 @@ export function describeFleet(backend: Backend<'boots' | 'claims' | 'outbox' | '
     );
 
     it(
+      'keep values of plugins, of which the last one counts',
+      on(async ({ claims }) => {
+        const wish = { name: "plugin it's a", holder: 'plugin', text: '{"a":1}', ms: 1_000 };
+        await claims.take(wish);
+        await claims.take({ ...wish, text: String.raw`"\u0000"` });
+        expect(await claims.find(wish.name)).toMatchObject({ text: String.raw`"\u0000"` });
+        await claims.end(wish.name);
+        expect(await claims.find(wish.name)).toBeUndefined();
+      }),
+    );
+
+    it(
       'take each event of the outbox once, until it is delivered or its time has ended',
       on(async ({ outbox }, clock) => {
         await outbox.add([event('1'), event('2'), event('1', 'other')]);

@@ -11,7 +11,7 @@ import {
   type KeyUse,
 } from '../../../../core/ports/entities.ts';
 import { MAX_REFUSED, type ShownBoot } from '../../../../core/ports/boots.ts';
-import type { ClaimWish } from '../../../../core/ports/claims.ts';
+import { MAX_CLAIM_TEXT, type ClaimWish } from '../../../../core/ports/claims.ts';
 import {
   MAX_BATCH,
   MAX_NANO,
@@ -152,7 +152,7 @@ export function checkShown(boot: Boot, { configHash, version, refused }: ShownBo
 export function checkClaim({ name, holder, text = '', ms }: ClaimWish): void {
   checkText('the name of a claim', name, 128);
   checkText('the holder of a claim', holder, 128);
-  if (text.length > MAX_TEXT) throw invalid(`a claim has a text of at most ${MAX_TEXT} characters`);
+  if (text.length > MAX_CLAIM_TEXT) throw invalid(`a claim has a text of at most ${MAX_CLAIM_TEXT} characters`);
   checkInteger('the time of a claim', ms, 1);
 }
 

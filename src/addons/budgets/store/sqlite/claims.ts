@@ -1,4 +1,4 @@
-import { MAX_CLAIMS, type Claim, type ClaimWish } from '../../../../core/ports/claims.ts';
+import { mostClaims, type Claim, type ClaimWish } from '../../../../core/ports/claims.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import { checkClaim } from '../rules/checks.ts';
 import type { Database } from './database.ts';
@@ -11,7 +11,7 @@ export const claimCalls = (db: Database) => ({
     return db.transaction(() => {
       const found = claimOf(db, name);
       if (found && found.until > now && found.holder !== holder) return found;
-      if (!found) makeRoom(db, now);
+      if (!found) makeRoom(db, now, mostClaims(name));
       const until = now + ms;
       db.put('claim', ['name'], { name, holder, text, until });
       return { holder, text, until };
@@ -30,9 +30,9 @@ function claimOf(db: Database, name: string): Claim | undefined {
   return found && { ...found };
 }
 
-function makeRoom(db: Database, now: number): void {
+function makeRoom(db: Database, now: number, most: number): void {
   const count = (): number => db.get<{ count: number }>('SELECT count(*) AS count FROM claim')!.count;
-  if (count() < MAX_CLAIMS) return;
+  if (count() < most) return;
   db.run('DELETE FROM claim WHERE until <= ?', now);
-  if (count() >= MAX_CLAIMS) throw new StateFailure('full', `the store has ${MAX_CLAIMS} claims`);
+  if (count() >= most) throw new StateFailure('full', `the store has ${most} claims`);
 }

@@ -133,6 +133,18 @@ describe('a store in a folder', () => {
     expect(calls.days(NOON)).toEqual(['2026-11-22']);
   });
 
+  it('takes no claims of plugins beyond 10,000 claims, and those of the gateway', () => {
+    close(open());
+    tamper(`WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 10000)
+      INSERT INTO claim SELECT 'plugin mask ' || value, 'plugin', '1', ${NOON} + value FROM n`);
+    const { calls } = open();
+    const wish = { name: 'plugin mask x', holder: 'plugin', text: '1', ms: 1_000 };
+    expect(() => calls.takeClaim(NOON, wish)).toThrow('the store has 10000 claims');
+    expect(calls.takeClaim(NOON, { ...wish, name: 'plugin mask 1' }).until).toBe(NOON + 1_000);
+    expect(calls.takeClaim(NOON, { ...wish, name: 'caretaker' }).until).toBe(NOON + 1_000);
+    expect(calls.takeClaim(NOON + 2, wish).until).toBe(NOON + 1_002);
+  });
+
   it('keeps no text of a secret in its files', () => {
     const engine = open();
     engine.calls.write(NOON, [sealed], ANN);

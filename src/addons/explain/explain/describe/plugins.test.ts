@@ -19,6 +19,7 @@ const MODULES: Readonly<Record<string, { level: string; more?: string; body: str
     more: `pure: true, explain: ({ exchange }) => ({ does: 'lets ' + exchange.caller.keyId + ' in', details: { who: 1 } }),`,
     body: 'if (ctx.get("x-stop")) throw new api.GatewayError("model_not_allowed", "The guard says no."); await next();',
   },
+  keeper: { level: 'request', more: 'state: true,', body: 'await next();' },
   broken: { level: 'request', more: 'pure: true,', body: 'throw new Error("a fault of its own");' },
   picky: {
     level: 'attempt',
@@ -162,6 +163,18 @@ describe('the plugins', () => {
     expect(Reflect.get(globalThis, 'counted')).toBeUndefined();
     expect(states(plugins)).toMatchObject({ auth: 'run', send: 'run' });
     expect(targets).toHaveLength(1);
+  });
+
+  it.each([
+    ['the memory of the process', {}],
+    ['the state store', { state: { store: { type: 'memory' } } }],
+  ])('say that they keep values in %s', async (place, server) => {
+    const { server: chains, ...others } = settings(REQUEST('keeper', 'route'));
+    const explanation = await explain({ ...others, server: { ...chains, ...server } }, { json: { model: '@sim/m' } });
+    const keeper = explanation.plugins.find(({ name }) => name === 'keeper');
+    expect(keeper).toMatchObject({ state: 'not run', does: `keeps values in ${place}` });
+    const text = renderExplanation(explanation, { width: 200, colour: false });
+    expect(text).toContain(`not run: it is not declared pure; keeps values in ${place}`);
   });
 
   it('have no request chain without a config', async () => {

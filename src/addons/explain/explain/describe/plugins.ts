@@ -1,10 +1,11 @@
 import type { AnswerExplanation, PluginExplanation } from '../../explanation/explanation.ts';
-import type { Attempt, NamedChain } from '../../../../core/kernel/index.ts';
-import type { GatewayError, PluginLevel, PluginReads } from '../../../../plugin/index.ts';
+import type { Attempt, NamedChain, Plugin } from '../../../../core/kernel/index.ts';
+import type { GatewayError, PluginLevel } from '../../../../plugin/index.ts';
 import { idleTest } from '../../../../core/http/chain/compile.ts';
 import { subjectOf } from '../../../../core/http/chain/compose.ts';
 import type { ListedPlugin } from '../../../../core/compose/chain-builder.ts';
 import { pluginsOf } from '../../../../core/compose/plugin-lists.ts';
+import { storeSettings } from '../../../../core/settings/source/stored-objects.ts';
 import type { Observation, PluginStep } from '../observation.ts';
 import { changedAt, keptIn, listedAt } from './places.ts';
 import { describeError } from './request.ts';
@@ -43,7 +44,7 @@ function describePlugin(seen: Observation, place: ListedPlugin, attempt: Attempt
     keptIn: keptIn(seen, place),
     optionsFrom: changedAt(seen, place),
     state: step ? (step.run ? 'run' : 'not run') : isLeftOut(seen, place, attempt) ? 'left out' : 'not reached',
-    does: step?.words?.does ?? readsInWords(place.plugin.reads),
+    does: step?.words?.does ?? declaredInWords(place.plugin, seen),
     details: step?.words?.details,
     refused: step && refusalOf(seen, step),
   };
@@ -69,16 +70,17 @@ const textsOf = (plugins: readonly string[]): string =>
     ? 'bytes'
     : `texts of ${plugins.length === 1 ? '1 plugin' : `${plugins.length} plugins`}: ${plugins.join(', ')}`;
 
-/** The reads of a plugin with hooks, where it does not say them itself. */
-function readsInWords(reads: PluginReads | undefined): string | undefined {
-  if (!reads) return undefined;
+/** What the hooks of a plugin read, and where it keeps values, if it does not say that itself. */
+function declaredInWords({ reads = {}, state }: Plugin, { settings }: Observation): string | undefined {
   const { request = 'none', reply = 'none', kinds = ['text'], hold } = reads;
+  const place = storeSettings(settings.server) ? 'the state store' : 'the memory of the process';
   const words = [
     ...(request === 'none' ? [] : [`${request === 'texts' ? 'may change' : 'observes'} texts of the request`]),
     ...(reply === 'texts' ? [`may change texts of the reply: ${kinds.join(', ')}`] : []),
     ...(reply === 'observe' ? [`observes texts of the reply: ${kinds.join(', ')}`] : []),
     ...(reply === 'events' ? ['reads the events of the reply, which is written anew'] : []),
     ...(hold?.mode === 'all' ? ['holds back the whole reply'] : []),
+    ...(state ? [`keeps values in ${place}`] : []),
   ];
   return words.length === 0 ? undefined : words.join('; ');
 }

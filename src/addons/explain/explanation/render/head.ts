@@ -138,8 +138,9 @@ function toneOf({ refused, state, does }: PluginExplanation): Tone | undefined {
 
 function doing({ state, does }: PluginExplanation): Line {
   if (state === 'not reached' || state === 'left out') return [aside(`  ${state}`)];
-  if (state === 'not run') return [span('  not run: it is not declared pure', 'warn')];
-  return does === undefined ? [] : [span(`  ${shortText(does, 240)}`)];
+  const words = does === undefined ? '' : shortText(does, 240);
+  if (state === 'not run') return [span(`  not run: it is not declared pure${words && `; ${words}`}`, 'warn')];
+  return words === '' ? [] : [span(`  ${words}`)];
 }
 
 const whyOn = ({ on }: PluginExplanation) => (on.kind === 'gateway' ? [] : from(on));

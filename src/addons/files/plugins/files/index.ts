@@ -16,7 +16,6 @@ import { OPENAI } from './openai.ts';
 export default definePlugin({
   name: 'files',
   level: 'entry',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['files', 'keys'],
   requires: ['caller'],
   explain({ exchange: { operation, caller, reply, error } }) {

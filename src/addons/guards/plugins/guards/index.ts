@@ -5,7 +5,6 @@ import { wordsOf } from '../words.ts';
 export default definePlugin({
   name: 'guards',
   level: 'request',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['guards'],
   requires: ['body'],
   pure: true,

@@ -7,7 +7,6 @@ const FOUND = 246;
 export default definePlugin({
   name: 'portkey-statuses',
   level: 'entry',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   pure: true,
   explain({ exchange }) {
     const status = statusOf(exchange);

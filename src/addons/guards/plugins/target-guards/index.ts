@@ -5,7 +5,6 @@ import { wordsOf } from '../words.ts';
 export default definePlugin({
   name: 'target-guards',
   level: 'attempt',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['guards'],
   pure: true,
   idleFor: ({ guards }) => guards === undefined,

@@ -1,5 +1,6 @@
 import {
   definePlugin,
+  jsonReply,
   type Exchange,
   type ListedPrompt,
   type Operation,
@@ -8,7 +9,7 @@ import {
   type RequestLimits,
   type UsedPrompt,
 } from '../../../../core/kernel/index.ts';
-import { GatewayError, type Reply } from '../../../../plugin/index.ts';
+import { GatewayError } from '../../../../plugin/index.ts';
 import { mergePrompt } from './merge.ts';
 
 /** Characters beyond those of the request: a template must not make a large request of a small one. */
@@ -18,7 +19,6 @@ const TEMPLATE_CHARACTERS = 1024 * 1024;
 export default definePlugin({
   name: 'prompts',
   level: 'request',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['prompts', 'limits', 'turns'],
   requires: ['body'],
   provides: ['prompt'],
@@ -37,13 +37,13 @@ export default definePlugin({
     const answer = async (exchange: Exchange, operation: Operation, next: () => Promise<void>): Promise<void> => {
       const { request } = exchange;
       if (operation.id === 'prompts.list') {
-        exchange.reply = jsonReply(toList(directory.list(exchange)), exchange);
+        exchange.reply = jsonReply(toList(directory.list(exchange)), operation?.format);
         return;
       }
       const write = (): void => writePrompt(exchange, directory, limits);
       await (turns.isHeavy(request.bodyBytes) ? turns.run(exchange, write) : write());
       if (operation.task !== undefined) return next();
-      exchange.reply = jsonReply({ success: true, data: request.body?.json() ?? {} }, exchange);
+      exchange.reply = jsonReply({ success: true, data: request.body?.json() ?? {} }, operation?.format);
     };
     return function prompts({ exchange }, next) {
       const { operation } = exchange;
@@ -81,11 +81,6 @@ const sourceOf = ({ id, version }: Pick<UsedPrompt, 'id' | 'version'>): string =
 
 /** `validateReceived` has checked the type. */
 const variablesOf = (body: RequestBody): Readonly<Record<string, unknown>> => Object(body.value('variables') ?? {});
-
-function jsonReply(body: object, { operation }: Exchange): Reply {
-  const type = operation?.format.contentType.body ?? 'application/json';
-  return { status: 200, headers: { 'content-type': type }, body: Buffer.from(JSON.stringify(body)), stream: false };
-}
 
 /** The body of `GET /v1/prompts`, in the form of OpenAI's lists. */
 const toList = (prompts: readonly ListedPrompt[]): object => ({

@@ -17,7 +17,6 @@ import { keepReply } from './keep.ts';
 export default definePlugin({
   name: 'responses',
   level: 'entry',
-  options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['responses', 'limits', 'turns'],
   requires: ['caller', 'body'],
   idleFor: (operation) => !isOfResponses(operation?.id ?? ''),

@@ -7,7 +7,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { describe, expect, it } from 'vitest';
 import { GatewayError, UpstreamError, type ReplyEnd } from '../../../plugin/index.ts';
-import type { Exchange } from '../../kernel/index.ts';
+import type { Exchange } from '../../../core/kernel/index.ts';
 import { createCaller } from '../../../plugin/testing/index.ts';
 import {
   anthropic,
@@ -19,9 +19,10 @@ import {
   streamedExchange,
   tryOf,
   WALL,
-} from '../exchange.testkit.ts';
-import { openServerSpan, type SpanOptions } from './spans.ts';
-import { recordOf } from '../make-record.ts';
+} from '../../../core/record/exchange.testkit.ts';
+import { timeOf, type SpanOptions } from './request-spans.ts';
+import { openServerSpan } from './sdk-spans.ts';
+import { recordOf } from '../../../core/record/make-record.ts';
 
 interface Seen {
   readonly span: ReadableSpan;
@@ -217,6 +218,18 @@ describe('the spans of a request', () => {
       'server.port': 9999,
       'gatehouse.attempt': 1,
     });
+  });
+
+  it('contain those of plugins, below the server span and with the times of the exchange', () => {
+    const exporter = new InMemorySpanExporter();
+    const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+    const span = openServerSpan(provider.getTracer('test'), exchangeOf({ startedAt: 100 }), WALL);
+    span.addSpan!({ name: 'mask look up', startedAt: 105, durationMs: 7, isError: true, attributes: [['team', 'a']] });
+    const [own] = exporter.getFinishedSpans();
+    expect(own).toMatchObject({ name: 'mask look up', attributes: { team: 'a' }, status: { code: 2 } });
+    expect(own?.parentSpanContext?.spanId).toBe(span.spanId);
+    expect(own?.spanContext().traceId).toBe(span.traceId);
+    expect([own?.startTime, own?.endTime]).toEqual([timeOf(WALL + 5), timeOf(WALL + 12)]);
   });
 
   it('end with the client’s disconnect as their error type', () => {

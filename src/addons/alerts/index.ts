@@ -1,7 +1,0 @@
-import type { AddOn } from '../../core/commands/add-on.ts';
-
-/** Webhooks for budgets, keys and prices. */
-export const alerts: AddOn = {
-  name: 'alerts',
-  parts: async () => (await import('./parts.ts')).parts,
-};

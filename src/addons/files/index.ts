@@ -1,7 +1,0 @@
-import type { AddOn } from '../../core/commands/add-on.ts';
-
-/** Files that callers upload. */
-export const files: AddOn = {
-  name: 'files',
-  parts: async () => (await import('./parts.ts')).parts,
-};

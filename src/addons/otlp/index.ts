@@ -1,7 +1,0 @@
-import type { AddOn } from '../../core/commands/add-on.ts';
-
-/** Traces, metrics and logs over OTLP. */
-export const otlp: AddOn = {
-  name: 'otlp',
-  parts: async () => (await import('./parts.ts')).parts,
-};

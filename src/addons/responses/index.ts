@@ -1,7 +1,0 @@
-import type { AddOn } from '../../core/commands/add-on.ts';
-
-/** Responses that are kept for later requests, and their WebSocket. */
-export const responses: AddOn = {
-  name: 'responses',
-  parts: async () => (await import('./parts.ts')).parts,
-};

@@ -1,7 +1,0 @@
-import type { AddOn } from '../../core/commands/add-on.ts';
-
-/** Several processes that serve together: `gatehouse serve --workers`. */
-export const workers: AddOn = {
-  name: 'workers',
-  parts: async () => (await import('./parts.ts')).parts,
-};
