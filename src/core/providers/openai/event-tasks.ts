@@ -13,7 +13,7 @@ import { PlainPassThrough } from '../../../formats/streams/plain-pass-through.ts
 import type { PassThroughCodec } from '../codec.ts';
 import { EventPassThrough, type EventRules } from './event-pass-through.ts';
 import { streamsByField, renameModel, withoutFields, decodeTaskUsage } from './task-fields.ts';
-import { addUsages } from '../../../formats/usage-sum.ts';
+import { addUsages } from '../usage-sum.ts';
 import { IMAGE_EXTENSIONS } from '../../../formats/openai-chat/extensions.ts';
 import { asImageEvents } from '../../../formats/streams/openai-image-events.ts';
 

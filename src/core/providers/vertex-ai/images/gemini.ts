@@ -12,7 +12,7 @@ import type { GeminiImageModel } from '../../../../formats/gemini/image-models.t
 import { compact } from '../../../../formats/json/object.ts';
 import { type GenerationEvent, type UpstreamFailure, repeatable, type Usage } from '../../../../formats/events.ts';
 import type { ReplyContext } from '../../../../formats/format.ts';
-import { addUsages } from '../../../../formats/usage-sum.ts';
+import { addUsages } from '../../usage-sum.ts';
 import { contentPolicyViolation, imagesReply, sentences, type Image } from './reply.ts';
 import { countOf } from '../../../../formats/counts.ts';
 import { objectsOf } from '../../../../formats/gemini/wire.ts';

@@ -1,4 +1,4 @@
-import type { Usage } from './events.ts';
+import type { Usage } from '../../formats/events.ts';
 
 /** The usage of several replies that make one answer. Tier, place and speed are those of the first that names them. */
 export function addUsages(usages: readonly Usage[]): Usage {
