@@ -188,7 +188,7 @@ describe('the rooms', () => {
   it('have every add-on in the one table', () => {
     const table = readFileSync(join(root, 'src/addons/index.ts'), 'utf8');
     const folders = new Set(sources.map(roomOf).filter(isAddOn));
-    for (const folder of folders) expect(table).toContain(`'./${folder.slice('addons/'.length)}/`);
+    for (const folder of folders) expect(table).toContain(`'./${folder.slice('addons/'.length)}/index.ts'`);
   });
 
   it('give every exported type a name of its own, and every local type one that its room has once', () => {

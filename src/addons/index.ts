@@ -1,36 +1,47 @@
 import type { AddOn } from '../core/commands/add-on.ts';
 import { admin } from './admin/index.ts';
 import { agentConfig } from './agent-config/index.ts';
+import { alerts } from './alerts/index.ts';
+import { authCall } from './auth-call/index.ts';
 import { budgets } from './budgets/index.ts';
 import { configTests } from './config-tests/index.ts';
+import { consoleOfOperators } from './console/index.ts';
 import { doctor } from './doctor/index.ts';
 import { explain } from './explain/index.ts';
+import { files } from './files/index.ts';
+import { guards } from './guards/index.ts';
 import { importer } from './import/index.ts';
+import { otlp } from './otlp/index.ts';
 import { pluginTools } from './plugin-tools/index.ts';
+import { postgres } from './postgres/index.ts';
 import { prompts } from './prompts/index.ts';
+import { responses } from './responses/index.ts';
+import { semanticCache } from './semantic-cache/index.ts';
 import { simulator } from './simulator/index.ts';
+import { valkey } from './valkey/index.ts';
+import { workers } from './workers/index.ts';
 
-/** The add-ons of this build. Each is one folder and one line, and its index.ts if it has commands: without them, the build lacks it. */
+/** The add-ons of this build. Each is one folder and one line: without both, the build lacks it. */
 export const addOns: readonly AddOn[] = [
   prompts,
-  { name: 'guards', parts: () => import('./guards/parts.ts') },
-  { name: 'responses', parts: () => import('./responses/parts.ts') },
-  { name: 'files', parts: () => import('./files/parts.ts') },
-  { name: 'auth-call', parts: () => import('./auth-call/parts.ts') },
+  guards,
+  responses,
+  files,
+  authCall,
   budgets,
-  { name: 'postgres', parts: () => import('./postgres/parts.ts') },
+  postgres,
   admin,
-  { name: 'console', threads: ['src/addons/console/records/thread'], parts: () => import('./console/parts.ts') },
+  consoleOfOperators,
   explain,
   configTests,
-  { name: 'alerts', parts: () => import('./alerts/parts.ts') },
-  { name: 'workers', parts: () => import('./workers/parts.ts') },
-  { name: 'otlp', parts: () => import('./otlp/parts.ts') },
-  { name: 'semantic-cache', parts: () => import('./semantic-cache/parts.ts') },
+  alerts,
+  workers,
+  otlp,
+  semanticCache,
   importer,
   doctor,
   agentConfig,
   pluginTools,
-  { name: 'valkey', parts: () => import('./valkey/parts.ts') },
+  valkey,
   simulator,
 ];

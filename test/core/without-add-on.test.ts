@@ -32,10 +32,9 @@ function without(name: string): string {
   rmSync(join(copy, 'schemas/addons', `${name}.json`), { force: true });
   const table = join(copy, 'src/addons/index.ts');
   const lines = readFileSync(table, 'utf8').split('\n');
-  const own = lines.find((line) => line.includes(`'./${name}/`))!;
-  // A row that is imported has a name, which is the row of the table.
-  const [, variable] = /import \{ (\w+) \}/.exec(own) ?? [];
-  writeFileSync(table, lines.filter((line) => line !== own && line !== `  ${variable},`).join('\n'));
+  const imported = lines.find((line) => line.includes(`'./${name}/index.ts'`))!;
+  const [, variable] = /import \{ (\w+) \}/.exec(imported)!;
+  writeFileSync(table, lines.filter((line) => line !== imported && line !== `  ${variable},`).join('\n'));
   const config = JSON.parse(readFileSync(join(copy, 'tsconfig.json'), 'utf8')) as object;
   const include = ['src/core', 'src/formats', 'src/plugin', 'src/cli', 'plugins', 'test/core/serve-once.ts'];
   writeFileSync(join(copy, 'tsconfig.json'), JSON.stringify({ ...config, include }));

@@ -1,7 +1,7 @@
 import { registerParts, type AddOnParts } from '../process/add-on-parts.ts';
 import type { Command } from './terminal/arguments.ts';
 
-/** An add-on: one folder of src/addons, and one line of src/addons/index.ts. Where it has commands, its index.ts exports it. */
+/** An add-on: one folder of src/addons, whose index.ts exports it, and one line of src/addons/index.ts. */
 export interface AddOn {
   /** The name of its folder. */
   readonly name: string;
