@@ -81,7 +81,8 @@ class HookRun {
     this.#setup = setup;
   }
 
-  listen(end: (record: EndRecord, ctx: object) => void | Promise<void>): void {
+  /** @param end its promise, if it returns one, is for the listener's guard, which reports a rejection */
+  listen(end: (record: EndRecord, ctx: object) => unknown): void {
     const { exchange } = this.#ctx;
     const { clock } = this.#setup.tools;
     exchange.onEnd((state) => {
