@@ -142,7 +142,8 @@ describe('a store in a folder', () => {
     expect(() => calls.takeClaim(NOON, wish)).toThrow('the store has 10000 claims');
     expect(calls.takeClaim(NOON, { ...wish, name: 'plugin mask 1' }).until).toBe(NOON + 1_000);
     expect(calls.takeClaim(NOON, { ...wish, name: 'caretaker' }).until).toBe(NOON + 1_000);
-    expect(calls.takeClaim(NOON + 2, wish).until).toBe(NOON + 1_002);
+    // The time of two others has ended: the claim of the gateway counts, too.
+    expect(calls.takeClaim(NOON + 3, wish).until).toBe(NOON + 1_003);
   });
 
   it('keeps no text of a secret in its files', () => {
