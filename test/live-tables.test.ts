@@ -13,6 +13,7 @@ const OF_REQUEST =
  * `LiveList` (src/core/kernel/live-list.ts has the reason and the figures).
  */
 const RARE: Readonly<Record<string, string>> = {
+  'src/core/host/plugin-span.ts: WeakMap<object, number>': 'a plugin adds a span to a trace',
   'src/core/http/chain/compose.ts: WeakMap<object, Chain>':
     'one per operation, config and target; all requests share them',
   'src/core/http/chain/instance.ts: WeakMap<Holder, Stop>': 'an external plugin stopped the request without a reply',

@@ -9,7 +9,7 @@ function asks(model: string, targets: readonly object[]): GatewayContext {
   const members = targets.map((target) => ({ kind: 'target', overrideLevels: [], ...target }));
   const request = { params: {}, header: () => undefined, body };
   const exchange = { request, config: { id: 'default', route: { kind: 'fallback', members } }, alias: undefined };
-  // What a guard of models reads of a request.
+  // A guard of models reads these parts of a request.
   return { exchange } as unknown as GatewayContext;
 }
 

@@ -70,7 +70,7 @@ const textsOf = (plugins: readonly string[]): string =>
     ? 'bytes'
     : `texts of ${plugins.length === 1 ? '1 plugin' : `${plugins.length} plugins`}: ${plugins.join(', ')}`;
 
-/** What the hooks of a plugin read, and where it keeps values, if it does not say that itself. */
+/** The texts that the hooks of a plugin read, and the place where it keeps values, if it does not say that itself. */
 function declaredInWords({ reads = {}, state }: Plugin, { settings }: Observation): string | undefined {
   const { request = 'none', reply = 'none', kinds = ['text'], hold } = reads;
   const place = storeSettings(settings.server) ? 'the state store' : 'the memory of the process';
