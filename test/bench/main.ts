@@ -1,21 +1,30 @@
 /**
  * `npm run bench`, `npm run bench -- quick`, or `npm run bench -- responses`: CPU time per request of Gatehouse and others, each as a
  * ratio to a bare proxy in the same run. README.md here has the method. The first measures all rows and writes docs/bench.json.
+ * `npm run bench -- plugins` measures plugins and guards beside Gatehouse without them, and writes docs/bench-plugins.json.
  * `npm run bench -- money` measures the money of a request alone, and writes docs/bench-money.json.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
-import { benchText, median, rowsOf, type BenchResults, type BenchWindow, type StartRow } from './figures.ts';
+import {
+  benchText,
+  median,
+  overLimits,
+  rowsOf,
+  type BenchResults,
+  type BenchWindow,
+  type StartRow,
+} from './figures.ts';
 import { assertPortsFree, firstReply, runWrk, untilListening, type Load } from './load.ts';
 import { moneyText } from './money-figures.ts';
 import { MOCK_CONF, PROXY_CONF } from './nginx.ts';
 import { coreTime, cpuNs, GATEWAY_CORE, LOAD_CORE, startPinned, stopPinned, type Pinned } from './processes.ts';
 import { requestBody } from './replies.ts';
 import { measureStarts } from './starts.ts';
-import { MONEY_RESULTS, RESULTS } from './table.ts';
+import { MONEY_RESULTS, PLUGINS_RESULTS, RESULTS, WITHOUT_PLUGIN } from './table.ts';
 import { CHAT_PATH, targetsFor } from './targets.ts';
 import { RUNS, WORKLOAD_IDS, WORKLOADS, type Run, type TargetId, type WorkloadId } from './workloads.ts';
 
@@ -134,7 +143,7 @@ const hereAndNow = (): Pick<BenchResults, 'machine' | 'node' | 'commit' | 'date'
 });
 
 function resultsOf(run: Run, windows: readonly BenchWindow[], starts: readonly StartRow[]): BenchResults {
-  return { command: run.command, ...hereAndNow(), rows: rowsOf(windows), starts };
+  return { command: run.command, ...hereAndNow(), rows: rowsOf(windows, run.base), starts };
 }
 
 async function money(): Promise<void> {
@@ -146,9 +155,15 @@ async function money(): Promise<void> {
   );
 }
 
+const FILES: ReadonlyMap<Run, string> = new Map<Run, string>([
+  [RUNS.whole, RESULTS],
+  [RUNS.plugins, PLUGINS_RESULTS],
+]);
+
 async function main([mode = 'whole', ...rest]: readonly string[]): Promise<void> {
   if (mode === 'money' && rest.length === 0) return money();
-  if (!Object.hasOwn(RUNS, mode) || rest.length > 0) throw new Error('usage: npm run bench [-- quick|responses|money]');
+  if (!Object.hasOwn(RUNS, mode) || rest.length > 0)
+    throw new Error('usage: npm run bench [-- quick|responses|plugins|money]');
   if (process.platform !== 'linux' || cpus().length < 2) throw new Error('npm run bench needs Linux with two cores');
   const run: Run = RUNS[mode as keyof typeof RUNS];
   execFileSync(packageFile('test/bench/install-tools.sh'), {
@@ -163,11 +178,18 @@ async function main([mode = 'whole', ...rest]: readonly string[]): Promise<void>
     const windows = await measureAll(run, folder);
     const starts = run.starts ? await measureStarts(run.rounds) : [];
     const results = resultsOf(run, windows, starts);
-    console.log(`\n${benchText(results)}`);
+    console.log(`\n${benchText(results, run.base === 'bare' ? undefined : WITHOUT_PLUGIN)}`);
+    for (const problem of overLimits(results.rows, run.limits)) {
+      console.log(problem);
+      process.exitCode = 1;
+    }
     // Part of the rows must not replace the published table.
-    if (run !== RUNS.whole) return;
-    writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
-    console.log('Written to docs/bench.json. `npm run generate` updates docs/reference/performance.md.');
+    const file = FILES.get(run);
+    if (file === undefined) return;
+    writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+    console.log(
+      `Written to ${relative(packageFile(''), file)}. \`npm run generate\` updates docs/reference/performance.md.`,
+    );
   } finally {
     for (const mock of mocks) await stopPinned(mock);
     rmSync(folder, { recursive: true, force: true });
