@@ -15,6 +15,8 @@ export interface BenchWindow {
    * process, in turns, because processes of the same code and minutes of the same machine differ by more than the two clients.
    */
   readonly toChat?: number;
+  /** Its CPU time by that of the base, which ran beside it, in turns. */
+  readonly toBase?: number;
 }
 
 export interface Spread {
@@ -94,12 +96,13 @@ export function rowsOf(windows: readonly BenchWindow[], base: TargetId = 'bare')
 }
 
 function ratioTo(base: TargetId, windows: readonly BenchWindow[], own: readonly BenchWindow[]): number {
-  const baseTime = ({ workload, round }: BenchWindow): number => {
+  const ratioOf = ({ us, toBase, workload, round }: BenchWindow): number => {
+    if (toBase !== undefined) return toBase;
     const found = windows.find((one) => one.target === base && one.workload === workload && one.round === round);
     if (!found) throw new Error(`round ${round} has no window of ${base} for ${workload}`);
-    return found.us;
+    return us / found.us;
   };
-  return rounded(median(own.map((one) => one.us / baseTime(one))), 2);
+  return rounded(median(own.map(ratioOf)), 2);
 }
 
 /** Rows whose ratio is over the limit of the run, in words. */

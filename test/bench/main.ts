@@ -33,6 +33,8 @@ const WINDOW_SECONDS = 3;
 const MOST_FOREIGN = 0.12;
 /** Windows of each of two clients that are compared. */
 const TURNS = 4;
+/** Pairs of windows of a base and what runs beside it. */
+const PAIRS = 8;
 
 type Api = 'chat' | 'responses';
 const apiOf = (path: string): Api => (path === CHAT_PATH ? 'chat' : 'responses');
@@ -122,6 +124,57 @@ async function measureAll(run: Run, folder: string): Promise<readonly BenchWindo
   return windows;
 }
 
+/** The base and each other target beside it, on the same core in windows of a second by turns: minutes of one machine differ by more than plugins do. */
+async function measureBeside(run: Run, folder: string): Promise<readonly BenchWindow[]> {
+  const windows: BenchWindow[] = [];
+  const targets = targetsFor(Object.keys(run.targets) as TargetId[], folder);
+  const base = targets.get(run.base)!;
+  for (let round = 0; round < run.rounds; round += 1) {
+    for (const [target, beside] of targets) {
+      if (target === run.base) continue;
+      const both = [base, beside].map((one) => ({ ...one, gateway: startPinned(one.command, { core: GATEWAY_CORE }) }));
+      for (const { gateway, headers, port } of both)
+        await firstReply(gateway, { path: CHAT_PATH, headers: headers(9001), port }, requestBody(1, false, 'chat'));
+      for (const workload of run.targets[target]!) {
+        const { port: upstream, connections } = WORKLOADS[workload];
+        const body = bodyFile(folder, workload, 'chat');
+        const loads = both.map(({ headers, port }): Load => ({
+          path: CHAT_PATH,
+          headers: headers(upstream),
+          port,
+          body,
+          connections,
+          seconds: 1,
+        }));
+        for (const [index, { gateway }] of both.entries()) await warmUp(gateway, loads[index]!, run.warmUp);
+        const pairs: (readonly Figures[])[] = [];
+        for (let turn = 0; turn < PAIRS; turn += 1) {
+          const pair: Figures[] = [];
+          for (const index of turn % 2 === 0 ? [0, 1] : [1, 0])
+            pair[index] = await measure(both[index]!.gateway, loads[index]!, run.tries);
+          pairs.push(pair);
+        }
+        const middle = (index: number, of: 'us' | 'foreign'): number => median(pairs.map((pair) => pair[index]![of]));
+        const toBase = median(pairs.map(([one, other]) => other!.us / one!.us));
+        windows.push({
+          round,
+          target: run.base,
+          workload,
+          us: middle(0, 'us'),
+          foreign: middle(0, 'foreign'),
+          toBase: 1,
+        });
+        windows.push({ round, target, workload, us: middle(1, 'us'), foreign: middle(1, 'foreign'), toBase });
+        console.log(
+          `${round + 1}/${run.rounds} ${target} ${workload}: ${middle(1, 'us').toFixed(1)} µs, ${toBase.toFixed(3)}`,
+        );
+      }
+      for (const { gateway } of both) await stopPinned(gateway);
+    }
+  }
+  return windows;
+}
+
 function figuresText({ us, foreign, toChat }: Figures): string {
   const quotient = toChat === undefined ? '' : `, ÷ chat ${toChat.toFixed(2)}`;
   return `${us.toFixed(1)} µs${quotient}, foreign ${foreign.toFixed(2)}`;
@@ -175,7 +228,7 @@ async function main([mode = 'whole', ...rest]: readonly string[]): Promise<void>
   writeFiles(folder);
   const mocks = await startMocks(folder);
   try {
-    const windows = await measureAll(run, folder);
+    const windows = await (run.base === 'bare' ? measureAll : measureBeside)(run, folder);
     const starts = run.starts ? await measureStarts(run.rounds) : [];
     const results = resultsOf(run, windows, starts);
     console.log(`\n${benchText(results, run.base === 'bare' ? undefined : WITHOUT_PLUGIN)}`);

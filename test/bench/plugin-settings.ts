@@ -6,6 +6,9 @@ import type { WITH_PLUGIN } from './workloads.ts';
 
 type PluginId = (typeof WITH_PLUGIN)[number];
 
+/** Beside Gatehouse at 8800. */
+export const PORT_BESIDE = 8810;
+
 /** The chain of a plugin, and the entry before which it stands. */
 const PLACES = {
   entry: ['entry', 'auth'],
@@ -26,11 +29,12 @@ const PLUGINS: Readonly<Record<Exclude<PluginId, 'texts' | 'pii'>, readonly [key
 };
 
 /** Returns the folder of the settings, in the folder of the run. */
-export function writePluginSettings(folder: string, id: PluginId): string {
+export function writePluginSettings(folder: string, id: PluginId | 'before'): string {
   const settings = join(folder, `settings-${id}`);
   cpSync(packageFile('test/bench/settings'), settings, { recursive: true });
   const server = join(settings, 'server.yaml');
-  writeFileSync(server, `${readFileSync(server, 'utf8')}${id === 'pii' ? guard() : plugin(settings, id)}`);
+  const more = id === 'before' ? '' : id === 'pii' ? guard() : plugin(settings, id);
+  writeFileSync(server, readFileSync(server, 'utf8').replaceAll('880', '881') + more);
   return settings;
 }
 

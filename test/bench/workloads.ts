@@ -131,9 +131,9 @@ export const RUNS = {
   /** Plugins and guards, beside Gatehouse without one. */
   plugins: {
     command: 'npm run bench -- plugins',
-    rounds: 3,
-    warmUp: 8,
-    tries: 3,
+    rounds: 2,
+    warmUp: 6,
+    tries: 1,
     starts: false,
     base: 'gatehouse-openai',
     targets: {
