@@ -12,17 +12,16 @@ export class TextSlot {
   /** The value with another text, where that is not the text itself. */
   readonly written: SealedText['written'] | undefined;
   /** The number of its characters that are undecided. */
-  left: number;
+  left = 0;
   text = '';
   changed = false;
 
-  constructor(event: PendingEvent, place: Pick<TextSlot, 'from' | 'to' | 'json' | 'written'>, left: number) {
+  constructor(event: PendingEvent, place: Pick<TextSlot, 'from' | 'to' | 'json' | 'written'>) {
     this.event = event;
     this.from = place.from;
     this.to = place.to;
     this.json = place.json;
     this.written = place.written;
-    this.left = left;
   }
 }
 

@@ -9,7 +9,7 @@ import { ChannelText } from './channel-text.ts';
 import type { LayoutReader, LocatedText, ReplyLayout } from './layout.ts';
 import { decoded, PendingEvent, TextSlot } from './pending-event.ts';
 import { dataOf } from './event-data.ts';
-import { EventReader, EventFrame, type AlikeText } from './event-frame.ts';
+import { EventReader, EventFrame } from './event-frame.ts';
 import { TextFinder, type Found, type Place } from './walk.ts';
 
 /** The forms of a reply that have texts, as `ReplyForm` of the plugin API. */
@@ -87,24 +87,23 @@ export class ReplyTexts {
         : this.#setup.form === 'json'
           ? undefined
           : arrayEnds(view);
-    const out: string[] = [];
-    /** Start of the events that leave as they are. */
-    let clean = 0;
+    const leaving: Leaving = { view, now, out: [], clean: 0 };
     for (let from = 0; from < view.length;) {
-      const alike = this.#frame?.match(view, from);
-      const to = alike?.to ?? ends?.(from) ?? view.length;
-      const event = alike ? this.#readAlike(view, { ...alike, from, now }) : this.#read(view, { from, to, now });
-      if (event || this.#waiting.length > 0) {
-        if (clean < from) out.push(view.slice(clean, from));
-        clean = to;
-        this.#wait(event ?? new PendingEvent(view.slice(from, to), now));
-        this.#leave(out);
+      const alike = this.#frame && this.#readAlike(this.#frame, leaving, from);
+      if (alike) {
+        from = alike;
+        continue;
       }
+      const to = ends?.(from) ?? view.length;
+      const event = this.#read(view, { from, to, now });
+      this.#leave(leaving.out);
+      if (event) this.#hold(event, leaving, { from, to });
       from = to;
     }
-    if (clean === 0 && view.length > 0) return bytes;
-    if (clean < view.length) out.push(view.slice(clean));
-    return joined(out);
+    if (leaving.clean === 0 && leaving.out.length + this.#waiting.length === 0)
+      return view.length > 0 ? bytes : undefined;
+    this.#pass(leaving, view.length);
+    return joined(leaving.out);
   }
 
   /** The reply has ended: all texts are decided. */
@@ -125,6 +124,22 @@ export class ReplyTexts {
     return joined(out);
   }
 
+  /** Events that are clean leave as one slice, behind those that wait. */
+  #pass({ view, now, out, clean }: Leaving, to: number): void {
+    if (clean === to) return;
+    const slice = view.slice(clean, to);
+    if (this.#waiting.length === 0) out.push(slice);
+    else this.#wait(new PendingEvent(slice, now));
+  }
+
+  /** An event that changes or waits, behind the clean ones before it. */
+  #hold(event: PendingEvent, leaving: Leaving, { from, to }: { readonly from: number; readonly to: number }): void {
+    this.#pass(leaving, from);
+    leaving.clean = to;
+    if (event.open > 0 || this.#waiting.length > 0) this.#wait(event);
+    else leaving.out.push(this.#written(event));
+  }
+
   #wait(event: PendingEvent): void {
     this.#waiting.push(event);
     this.#waitingBytes += event.view.length;
@@ -136,9 +151,13 @@ export class ReplyTexts {
       if (event.open > 0) break;
       count += 1;
       this.#waitingBytes -= event.view.length;
-      out.push(event.written((answer) => this.#changed.has(answer), this.#lost));
+      out.push(this.#written(event));
     }
     if (count > 0) this.#waiting = this.#waiting.slice(count);
+  }
+
+  #written(event: PendingEvent): string {
+    return event.written((answer) => this.#changed.has(answer), this.#lost);
   }
 
   readonly #lost = (json: string): void => {
@@ -175,15 +194,23 @@ export class ReplyTexts {
     return event.pending;
   }
 
-  /** An event that differs from the last one in its text alone. */
-  #readAlike(view: string, of: EventPlace & AlikeText): PendingEvent | undefined {
-    const { channel } = of;
-    if (!channel.open) return undefined;
-    const event = new EventReader(view, of);
-    const text = decoded(view, of.text.from, of.text.to, false);
-    channel.take(text, false, () => event.slot(of.text, false));
+  /** Events that differ from the last one in their text alone. Returns where they end; undefined for none. */
+  #readAlike(frame: EventFrame, leaving: Leaving, from: number): number | undefined {
+    const { view, now } = leaving;
+    const { channel } = frame;
+    const { ends, texts } = frame.match(view, from, !channel.open || channel.joins ? Infinity : 1);
+    if (!channel.open || ends.length === 0) return ends.at(-1);
+    const begin = (piece: number): number => ends[piece - 1] ?? from;
+    const held: [event: PendingEvent, piece: number][] = [];
+    channel.take(texts, false, (piece) => {
+      const slot = frame.slot(view.slice(begin(piece), ends[piece]), now);
+      held.push([slot.event, piece]);
+      return slot;
+    });
     this.#noteChange(channel);
-    return event.pending;
+    this.#leave(leaving.out);
+    for (const [event, piece] of held) this.#hold(event, leaving, { from: begin(piece), to: ends[piece]! });
+    return ends.at(-1);
   }
 
   /** The event's text, and the index of its JSON; -1 for an event without. */
@@ -207,7 +234,7 @@ export class ReplyTexts {
     const text = sealed?.text ?? decoded(event.text, from, to, isJson);
     if (text !== '' && isPiece && this.#setup.layout.rests) this.#rest(located);
     if (located.as === 'repeat') this.#takeAgain(channel, text, () => event.slot(found, isJson));
-    else channel.take(text, located.as === 'whole', () => event.slot(found, isJson, sealed?.written));
+    else channel.take([text], located.as === 'whole', () => event.slot(found, isJson, sealed?.written));
     this.#noteChange(channel);
     return isPiece ? channel : undefined;
   }
@@ -275,6 +302,15 @@ export class ReplyTexts {
     this.changes += 1;
     this.#changed.add(channel.channel.answer);
   }
+}
+
+/** What leaves of the bytes that are read. */
+interface Leaving {
+  readonly view: string;
+  readonly now: number;
+  readonly out: string[];
+  /** Start of the events that leave as they are, behind all that wait. */
+  clean: number;
 }
 
 interface EventText {
