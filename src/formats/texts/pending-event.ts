@@ -51,6 +51,7 @@ export class PendingEvent {
 
   /** The event with the texts that changed, and all other bytes as they came. @param lost called for what goes with a text */
   written(isChanged: (answer: number) => boolean, lost: (json: string) => void): string {
+    if (this.followers.length === 0 && !this.slots.some(({ changed }) => changed)) return this.view;
     const gone = this.followers.filter(({ answer }) => isChanged(answer));
     const changes = this.slots
       .filter(({ changed }) => changed)

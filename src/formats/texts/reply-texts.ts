@@ -87,7 +87,7 @@ export class ReplyTexts {
         : this.#setup.form === 'json'
           ? undefined
           : arrayEnds(view);
-    const leaving: Leaving = { view, now, out: [], clean: 0 };
+    const leaving: Leaving = { bytes, view, now, out: [], clean: 0 };
     for (let from = 0; from < view.length;) {
       const alike = this.#frame && this.#readAlike(this.#frame, leaving, from);
       if (alike) {
@@ -119,17 +119,16 @@ export class ReplyTexts {
   }
 
   #decided(): Buffer | undefined {
-    const out: string[] = [];
+    const out: Buffer[] = [];
     this.#leave(out);
     return joined(out);
   }
 
   /** Events that are clean leave as one slice, behind those that wait. */
-  #pass({ view, now, out, clean }: Leaving, to: number): void {
+  #pass({ bytes, view, now, out, clean }: Leaving, to: number): void {
     if (clean === to) return;
-    const slice = view.slice(clean, to);
-    if (this.#waiting.length === 0) out.push(slice);
-    else this.#wait(new PendingEvent(slice, now));
+    if (this.#waiting.length === 0) out.push(bytes.subarray(clean, to));
+    else this.#wait(new PendingEvent(view.slice(clean, to), now));
   }
 
   /** An event that changes or waits, behind the clean ones before it. */
@@ -145,7 +144,7 @@ export class ReplyTexts {
     this.#waitingBytes += event.view.length;
   }
 
-  #leave(out: string[]): void {
+  #leave(out: Buffer[]): void {
     let count = 0;
     for (const event of this.#waiting) {
       if (event.open > 0) break;
@@ -156,9 +155,11 @@ export class ReplyTexts {
     if (count > 0) this.#waiting = this.#waiting.slice(count);
   }
 
-  #written(event: PendingEvent): string {
-    return event.written((answer) => this.#changed.has(answer), this.#lost);
+  #written(event: PendingEvent): Buffer {
+    return Buffer.from(event.written(this.#isChanged, this.#lost), 'latin1');
   }
+
+  readonly #isChanged = (answer: number): boolean => this.#changed.has(answer);
 
   readonly #lost = (json: string): void => {
     if (json !== '[]' && json !== '{}')
@@ -198,18 +199,23 @@ export class ReplyTexts {
   #readAlike(frame: EventFrame, leaving: Leaving, from: number): number | undefined {
     const { view, now } = leaving;
     const { channel } = frame;
-    const { ends, texts } = frame.match(view, from, !channel.open || channel.joins ? Infinity : 1);
+    const { ends, texts } = frame.match(view, from);
     if (!channel.open || ends.length === 0) return ends.at(-1);
     const begin = (piece: number): number => ends[piece - 1] ?? from;
-    const held: [event: PendingEvent, piece: number][] = [];
-    channel.take(texts, false, (piece) => {
-      const slot = frame.slot(view.slice(begin(piece), ends[piece]), now);
-      held.push([slot.event, piece]);
-      return slot;
-    });
-    this.#noteChange(channel);
-    this.#leave(leaving.out);
-    for (const [event, piece] of held) this.#hold(event, leaving, { from: begin(piece), to: ends[piece]! });
+    let first = 0;
+    for (const pieces of channel.joins ? [texts] : texts.map((text) => [text])) {
+      const held: [event: PendingEvent, piece: number][] = [];
+      channel.take(pieces, false, (at) => {
+        const piece = first + at;
+        const slot = frame.slot(view.slice(begin(piece), ends[piece]), now);
+        held.push([slot.event, piece]);
+        return slot;
+      });
+      this.#noteChange(channel);
+      this.#leave(leaving.out);
+      for (const [event, piece] of held) this.#hold(event, leaving, { from: begin(piece), to: ends[piece]! });
+      first += pieces.length;
+    }
     return ends.at(-1);
   }
 
@@ -306,9 +312,10 @@ export class ReplyTexts {
 
 /** What leaves of the bytes that are read. */
 interface Leaving {
+  readonly bytes: Buffer;
   readonly view: string;
   readonly now: number;
-  readonly out: string[];
+  readonly out: Buffer[];
   /** Start of the events that leave as they are, behind all that wait. */
   clean: number;
 }
@@ -326,8 +333,7 @@ interface EventPlace {
   readonly now: number;
 }
 
-const joined = (out: readonly string[]): Buffer | undefined =>
-  out.length === 0 ? undefined : Buffer.from(out.join(''), 'latin1');
+const joined = (out: readonly Buffer[]): Buffer | undefined => (out.length > 1 ? Buffer.concat(out) : out[0]);
 
 function sseEnds(view: string, returns: boolean): (from: number) => number {
   return (from) => eventEnd(view, from, returns);
