@@ -22,9 +22,8 @@ export function replacing(
   { longest, of }: ReplacingOptions,
 ): TextTransform {
   if (!Number.isInteger(longest) || longest < 1) throw new TypeError('`longest` must be a whole number of at least 1');
-  const search = new RegExp(pattern.source, withFlag(pattern.flags, 'g').replace('y', ''));
+  const { search, start } = compiled(pattern);
   const isInside = of && classOf(of);
-  const start = startOf(search);
   /** The characters before the kept ones, at which the pattern may look. */
   let before = '';
   const transform = (text: string, final: boolean) => {
@@ -48,6 +47,8 @@ export function replacing(
       const instead = typeof replacement === 'string' ? expanded(replacement, found) : replacement(found);
       out += whole.slice(at, match.index) + instead;
       at = match.index + found.length;
+      // Other texts search with the same object, also from within a replacement.
+      search.lastIndex = at;
       if (instead !== found) edits.push({ from: match.index - from, to: at - from, text: instead });
     }
     const end = Math.max(at, Math.min(decided, whole.length));
@@ -56,6 +57,25 @@ export function replacing(
     return { text: out, keep: whole.length - end, edits };
   };
   return Object.assign(transform, { joins: true as const });
+}
+
+interface Compiled {
+  readonly search: RegExp;
+  readonly start: RegExp | undefined;
+}
+
+/** Each text of each reply would compile its pattern again. */
+const patterns = new Map<string, Compiled>();
+const MOST_PATTERNS = 1000;
+
+function compiled(pattern: RegExp): Compiled {
+  const key = String(pattern);
+  const known = patterns.get(key);
+  if (known) return known;
+  const search = new RegExp(pattern.source, withFlag(pattern.flags, 'g').replace('y', ''));
+  const made = { search, start: startOf(search) };
+  if (patterns.size < MOST_PATTERNS) patterns.set(key, made);
+  return made;
 }
 
 export interface Undecided {
@@ -70,12 +90,17 @@ export interface Undecided {
 export function decidedIn(whole: string, { from, longest, isInside, start }: Undecided): number {
   // The pattern may look at one character behind the longest match, which may have two units.
   const least = Math.max(from, whole.length - longest - 1);
-  if (start) start.lastIndex = least;
-  let at = start ? (start.exec(whole)?.index ?? whole.length) : isInside ? whole.length : least;
-  while (!start && at > least) {
-    const size = isPairBefore(whole, at) ? 2 : 1;
-    if (!isInside?.(whole.slice(at - size, at))) break;
-    at -= size;
+  let at = least;
+  if (start) {
+    start.lastIndex = least;
+    at = start.exec(whole)?.index ?? whole.length;
+  } else if (isInside) {
+    at = whole.length;
+    while (at > least) {
+      const size = isPairBefore(whole, at) ? 2 : 1;
+      if (!isInside(whole.slice(at - size, at))) break;
+      at -= size;
+    }
   }
   return at > from && isPairBefore(whole, at + 1) ? at - 1 : Math.max(at, from);
 }
