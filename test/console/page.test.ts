@@ -22,6 +22,7 @@ const SCREENS: readonly (readonly [address: string, sign: string, calls: number]
   ['#/keys?key=search', '.drawer .effective', 8],
   ['#/keys?add=1', 'dialog', 6],
   ['#/play', '.columns .card', 4],
+  ['#/audit?row=119', '.drawer .diff .added', 3],
 ];
 
 /** The gate shows each screen once, in one look; the full run in all of them. */

@@ -1,5 +1,6 @@
 import { streamOf, type Recorded } from '../page.ts';
 import explanation from './explanation.json' with { type: 'json' };
+import { auditRows } from './govern.ts';
 import { budgets, costs, keyList, providers, stats, teams } from './objects.ts';
 import { idOf, lines, places, request, session } from './requests.ts';
 
@@ -26,6 +27,8 @@ export const SCREENS = {
   team: '#/keys?node=team:search',
   create: '#/keys?add=1',
   play: '#/play?as=search',
+  audit: '#/audit',
+  'audit-row': '#/audit?row=119',
 } as const;
 type Screen = keyof typeof SCREENS;
 
@@ -40,6 +43,7 @@ const FIRST: Partial<Record<Screen, string>> = {
   add: 'GET /providers/kinds',
   keys: 'GET /keys',
   key: 'GET /keys/search',
+  audit: 'GET /audit',
 };
 
 const off = {
@@ -85,6 +89,7 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       'GET /teams': NONE,
       'GET /budgets': NONE,
       'GET /keys/search': { ...keyList[0]!, effective: [] },
+      'GET /audit': NONE,
       [RECORD]: { ...unkept, config: undefined, conditions: [], attempts: [], error: { code: 'busy' } },
       [`${RECORD}/costs`]: { ...costs, tokens: null },
     }),
@@ -99,12 +104,23 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       keys: '.middle a:has-text("Create a key")',
       key: 'text=No budget, limit or rule',
       team: 'text=There is no team',
+      audit: 'text=No row yet',
     },
   },
   'nothing matches': {
-    answers: () => ({ 'GET /requests': LIST }),
-    addresses: { requests: '#/requests?key=nobody', providers: '#/providers?q=nobody', keys: '#/keys?q=nobody' },
-    signs: { requests: 'text=Clear the filter', providers: 'text=Clear the search', keys: 'text=Clear the search' },
+    answers: () => ({ 'GET /requests': LIST, 'GET /audit': NONE }),
+    addresses: {
+      requests: '#/requests?key=nobody',
+      providers: '#/providers?q=nobody',
+      keys: '#/keys?q=nobody',
+      audit: '#/audit?q=nobody',
+    },
+    signs: {
+      requests: 'text=Clear the filter',
+      providers: 'text=Clear the search',
+      keys: 'text=Clear the search',
+      audit: 'text=Clear the filter',
+    },
   },
   'a lost connection': {
     answers: () => ({ 'GET /stream': 503 }),
@@ -149,6 +165,7 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       keys: 'summary:has-text("Keep a store")',
       add: 'button:has-text("Propose a patch")',
       create: 'text=Keys are in keys.yaml',
+      audit: 'summary:has-text("Keep a store")',
     },
   },
   'settings that have changed': {
@@ -194,6 +211,16 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       'GET /keys': { items: many(200, key), next: undefined },
       'GET /keys/search': { ...key(0), id: LONG, effective },
       'GET /teams': { items: many(200, (index) => ({ ...teams[0]!, id: `t${index}` })) },
+      'GET /audit': {
+        items: many(200, (index) => ({
+          ...auditRows[1]!,
+          seq: 300 - index,
+          id: LONG,
+          actor: LONG,
+          reason: LONG,
+          after: { name: LONG },
+        })),
+      },
       'GET /budgets': {
         items: many(200, (index) => ({ ...budgets[0]!, id: `b${index}`, node: `team:t${index}`, name: LONG })),
       },
@@ -209,6 +236,8 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       keys: '.keys [role=cell]',
       key: '.drawer .effective',
       create: 'dialog select',
+      audit: '.audit [role=cell]',
+      'audit-row': '.drawer .diff',
     },
   },
 };

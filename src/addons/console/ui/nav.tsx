@@ -25,6 +25,7 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
     { path: '/keys', name: 'Keys', icon: 'keys', key: 'k' },
     { path: '/providers', name: 'Providers', icon: 'providers', key: 'p' },
   ],
+  Govern: [{ path: '/audit', name: 'Audit', icon: 'audit', key: 'u' }],
   Try: [{ path: '/play', name: 'Playground', icon: 'playground', key: 't' }],
 };
 

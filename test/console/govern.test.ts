@@ -1,0 +1,67 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { executable, openBrowser } from './chromium.ts';
+import { buildPage, openPage, type OpenPage } from './kit.ts';
+import { serveRecorded, type Recorded, type RecordedPage } from './page.ts';
+import { ANSWERS } from './recorded/answers.ts';
+import { auditRows } from './recorded/govern.ts';
+
+describe.skipIf(executable === undefined)('the page', () => {
+  let browser: Browser;
+  let served: RecordedPage;
+  let now: OpenPage;
+
+  beforeAll(async () => {
+    buildPage();
+    served = await serveRecorded({});
+    browser = await openBrowser();
+    now = await openPage(browser, 'about:blank');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await served?.close();
+  });
+
+  const open = async (address: string, answers: Record<string, Recorded> = {}): Promise<OpenPage['page']> => {
+    served.answers = { ...ANSWERS, ...answers };
+    served.calls.length = 0;
+    served.bodies.length = 0;
+    await now.page.goto('about:blank');
+    await now.page.goto(served.url + address);
+    return now.page;
+  };
+
+  it('reads further pages of the audit as its end comes near, and goes through rows by keys', async () => {
+    const pages: Recorded = (_, response, query) => {
+      const isFirst = query.get('cursor') === null;
+      const items = isFirst ? auditRows : auditRows.map((one) => ({ ...one, seq: one.seq - 103 }));
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ items, ...(isFirst && { next: 'x' }) }));
+    };
+    const page = await open('#/audit', { 'GET /audit': pages });
+    await page.waitForSelector('.table-body .table-row');
+    await page.locator('.table-body').evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await expect.poll(() => page.getAttribute('[role=table]', 'aria-rowcount')).toBe('207');
+    expect(served.calls.filter((call) => call.startsWith('GET /audit'))).toEqual([
+      'GET /audit?limit=200',
+      'GET /audit?limit=200&cursor=x',
+    ]);
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.waitForSelector('.drawer .diff .added:has-text("claude-*")');
+    expect(page.url()).toContain('row=119');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.locator('.drawer').count()).toBe(0);
+  });
+
+  it('asks for the rows about one kind, and says where the chain is broken', async () => {
+    const page = await open('#/audit', {
+      'GET /audit:verify': { intact: false, at: 17, reason: 'its hash is another' },
+    });
+    await page.click('button:text-is("Texts read")');
+    await expect.poll(() => served.calls.at(-1)).toBe('GET /audit?limit=200&object_kind=requests');
+    await page.click('button:text-is("Verify the chain")');
+    await page.waitForSelector('.failed-text:has-text("Row 17 does not continue the chain: its hash is another")');
+  });
+});
