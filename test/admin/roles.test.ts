@@ -68,6 +68,10 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   'providers.draft': asks,
   'keys.draft': asks,
   'playground.create': asks,
+  'alerts.fired': reads,
+  'alerts.test': ['403 forbidden', '404 not_found', '404 not_found'],
+  'plugins.list': reads,
+  'people.list': ['403 forbidden', '403 forbidden', '200'],
   'openapi.get': reads,
 };
 

@@ -4,7 +4,7 @@ import { executable, openBrowser } from './chromium.ts';
 import { buildPage, openPage, type OpenPage } from './kit.ts';
 import { serveRecorded, type Recorded, type RecordedPage } from './page.ts';
 import { ANSWERS } from './recorded/answers.ts';
-import { auditRows } from './recorded/govern.ts';
+import { auditRows, tokens, webhooks } from './recorded/govern.ts';
 
 describe.skipIf(executable === undefined)('the page', () => {
   let browser: Browser;
@@ -63,5 +63,50 @@ describe.skipIf(executable === undefined)('the page', () => {
     await expect.poll(() => served.calls.at(-1)).toBe('GET /audit?limit=200&object_kind=requests');
     await page.click('button:text-is("Verify the chain")');
     await page.waitForSelector('.failed-text:has-text("Row 17 does not continue the chain: its hash is another")');
+  });
+
+  it('tests a webhook, saves one with a secret of its own, and says why a test has failed', async () => {
+    const page = await open('#/alerts?tab=webhooks&row=ops', {
+      'POST /alerts': { ...webhooks[0], id: 'pager' },
+      'POST /alerts/ops:test': { webhook: 'ops', state: 'lost', tries: 1, problem: 'HTTP 503' },
+    });
+    await page.click('button:text-is("Test")');
+    await page.waitForSelector('.notice.failed:has-text("HTTP 503")');
+    await page.click('button:text-is("Add a webhook")');
+    await page.fill('label:has-text("Id") input', 'pager');
+    await page.fill('label:has-text("Address") input', 'https://alerts.example/hook');
+    await page.fill('label:has-text("Kinds") input', 'budget, exhausted');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.locator('dialog').count()).toBe(0);
+    expect(JSON.parse(served.bodies.at(-1) ?? '')).toEqual({
+      id: 'pager',
+      spec: {
+        url: 'https://alerts.example/hook',
+        secret: expect.stringMatching(/^whsec_[\w+/]{43}=$/),
+        kinds: ['budget', 'exhausted'],
+      },
+    });
+    expect(page.url()).not.toContain('whsec_');
+  });
+
+  it('creates a token, which it shows once, and revokes one by its id', async () => {
+    const page = await open('#/people?row=old', {
+      'POST /tokens': { token: 'gha_canary', object: tokens[0] },
+      'DELETE /tokens/old': {},
+    });
+    await page.click('button:text-is("Revoke the token")');
+    await page.fill('dialog input', 'old');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => served.calls.includes('DELETE /tokens/old')).toBe(true);
+    await page.click('button:text-is("Create a token")');
+    await page.fill('dialog label:has-text("Id") input', 'bob');
+    await page.selectOption('dialog label:has-text("Role") select', 'operator');
+    await page.click('button:text-is("Create the token")');
+    await page.waitForSelector('dialog .secret:text-is("gha_canary")');
+    expect(JSON.parse(served.bodies.at(-1) ?? '')).toMatchObject({ id: 'bob', role: 'operator', content: false });
+    await page.click('button:text-is("I have stored it")');
+    await expect.poll(() => page.locator('dialog').count()).toBe(0);
+    expect(await page.content()).not.toContain('gha_canary');
+    expect(page.url()).not.toContain('gha_');
   });
 });

@@ -39,6 +39,18 @@ const BUTTONS: readonly Button[] = [
   { screen: 'team', name: 'Adjust', least: 'operator' },
   { screen: 'create', name: 'Create the key', least: 'admin', before: type('Id', 'web') },
   { screen: 'create', name: 'Create the key', least: 'operator', store: false, before: type('Id', 'web') },
+  { screen: 'webhook', name: 'Test', least: 'operator' },
+  { screen: 'webhook', name: 'Delete the webhook', least: 'admin' },
+  { screen: 'create-token', name: 'Create the token', least: 'admin', before: type('Id', 'ann') },
+  {
+    screen: 'add-webhook',
+    name: 'Save the webhook',
+    least: 'admin',
+    before: async (page) => {
+      await type('Id', 'ops')(page);
+      await type('Address', 'https://alerts.example/x')(page);
+    },
+  },
   {
     screen: 'play',
     name: 'Send',

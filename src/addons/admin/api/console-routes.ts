@@ -9,6 +9,9 @@ export type ConsoleOperation =
   | 'stats.get'
   | `providers.${'kinds' | 'test' | 'draft'}`
   | 'keys.draft'
+  | `alerts.${'test' | 'fired'}`
+  | 'plugins.list'
+  | 'people.list'
   | 'playground.create';
 
 const read = (row: Pick<AdminRoute, 'path' | 'summary'> & Partial<AdminRoute>): AdminRoute => ({
@@ -133,6 +136,38 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
     summary: 'Make a key, and a patch of keys.yaml that has its digest',
     body: 'draft_key',
     answer: 'key_draft',
+  }),
+  'alerts.fired': read({
+    path: '/alerts/fired',
+    summary: 'List the latest alerts, with what became of them at each webhook',
+    description:
+      'At most 200 since the start of this gateway. `waiting` is tried again, by this gateway or another one.',
+    answer: 'fired_alert',
+    pages: true,
+    withoutStore: true,
+  }),
+  'alerts.test': ask({
+    path: '/alerts/{id}:test',
+    summary: 'Send an event of the type `test` to a webhook',
+    description: 'One try, without a repetition. 5 tests a minute.',
+    answer: 'alert_delivery',
+    withoutStore: true,
+  }),
+  'plugins.list': read({
+    path: '/plugins',
+    summary: 'List the plugins of the chains of server.yaml in their order, with their own time and their errors',
+    description:
+      'Of all processes since their start. `telemetry.metrics.plugins` chooses the plugins that are measured: external ones by default.',
+    answer: 'plugin',
+    pages: true,
+    withoutStore: true,
+  }),
+  'people.list': read({
+    path: '/people',
+    role: 'admin',
+    summary: 'List who has called this API since the start of this gateway, the latest first',
+    answer: 'person',
+    pages: true,
   }),
   'playground.create': ask({
     path: '/playground',

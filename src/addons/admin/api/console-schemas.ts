@@ -120,6 +120,16 @@ const DIAGNOSTIC = object(
   ['file', 'severity', 'message'],
 );
 
+const DELIVERY = object(
+  {
+    webhook: text('The id of the webhook.'),
+    state: text('waiting: it is tried again.', { enum: ['delivered', 'waiting', 'lost'] }),
+    tries: integer('Of this gateway.'),
+    problem: text('Why the last try failed.'),
+  },
+  ['webhook', 'state', 'tries'],
+);
+
 const PATCH = {
   folder: text('The folder of the settings on the machine of the gateway.'),
   file: text('The file that it changes.', { examples: ['catalog.yaml'] }),
@@ -237,6 +247,40 @@ export const CONSOLE_ANSWERS = {
     },
     ['slug', 'id', 'provider', 'owner', 'etag', 'spec', 'credential', 'models', 'targets'],
   ),
+  alert_delivery: DELIVERY,
+  fired_alert: object({
+    id: text('As the webhooks get it.'),
+    at: moment('When.'),
+    kind: text('As in `alerts.webhooks` of server.yaml.'),
+    nodes: list({ type: 'string' }, { description: 'Of the budget or the key, its own first. At most 50.' }),
+    text: text('A sentence for people.'),
+    deliveries: list(own('alert_delivery'), { description: 'Empty: no webhook takes such an alert.' }),
+  }),
+  plugin: object({
+    name: text('In the settings.'),
+    plugin: text('The plugin that it is an instance of.'),
+    level: text('Its chain.', { enum: ['entry', 'request', 'attempt'] }),
+    external: flag('It is not of this build.'),
+    own: nullable({
+      ...object({
+        runs: integer('How often it ran.'),
+        mean_ms: number('Its own time, without that of the plugins after it.'),
+        p95_ms: nullable(
+          number('A bound that 95 % of the runs do not exceed; null: it is above all buckets of the metric.'),
+        ),
+      }),
+      description: 'Null: it is not measured, or has not run.',
+    }),
+    errors: list(object({ what: text('The code of an error, or the kind of a fault.'), count: integer('How often.') })),
+  }),
+  person: object({
+    user: text('As in the audit.'),
+    role: text('Its rights.', { enum: ROLES }),
+    content: flag('It may read the texts of requests.'),
+    by: text('How it called.', { enum: ['token', 'session', 'none'] }),
+    address: nullable(text('Of the client.')),
+    seen_at: moment('Its last call.'),
+  }),
   test_event: {
     description:
       'The data of the events. `step`: `name` (settings, address, dns, connect, token, clock, permission, call), `ok` (null: nothing to check), `ms`, `code`, `message`, `hint`. `done`: `ok`.',

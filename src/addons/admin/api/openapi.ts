@@ -84,7 +84,7 @@ const RULES: readonly Rule[] = [
   [(id) => /^(?:teams|organizations)\.delete$/.test(id), 'in_use'],
   [(id) => id === 'keys.rotate', 'key_revoked'],
   [(id) => id === 'session.create', 'insecure_session'],
-  [(id) => id === 'providers.test', 'too_many_tests'],
+  [(id) => id === 'providers.test' || id === 'alerts.test', 'too_many_tests'],
   [(id) => /^(?:keys|providers)\.draft$/.test(id), 'cannot_patch', 'exists'],
   [(id) => id === 'playground.create', 'key_inactive', 'not_found'],
   [(id) => id === 'stream.get', 'invalid_header'],

@@ -26,6 +26,8 @@ const SAME_AS: Readonly<Record<string, string>> = {
   stream: 'requests',
   stats: 'requests',
   find: 'settings',
+  plugins: 'settings',
+  people: 'tokens',
 };
 
 export const scopeOf = (resource: string): string => SAME_AS[resource] ?? resource;

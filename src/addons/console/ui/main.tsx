@@ -21,8 +21,11 @@ const Overview = lazily(async () => (await import('./screens/overview/index.tsx'
 const Why = lazily<{ readonly id: string }>(async () => (await import('./screens/why/index.tsx')).Why);
 const Providers = lazily(async () => (await import('./screens/providers/index.tsx')).Providers);
 const Keys = lazily(async () => (await import('./screens/keys/index.tsx')).Keys);
+const Alerts = lazily(async () => (await import('./screens/alerts/index.tsx')).Alerts);
 const Audit = lazily(async () => (await import('./screens/audit/index.tsx')).Audit);
+const People = lazily(async () => (await import('./screens/people/index.tsx')).People);
 const Playground = lazily(async () => (await import('./screens/play/index.tsx')).Playground);
+const Plugins = lazily(async () => (await import('./screens/plugins/index.tsx')).Plugins);
 
 /** The dialog over the page: the list of keys, or the palette. */
 const over = signal<'help' | 'palette' | undefined>(undefined);
@@ -95,6 +98,15 @@ function Screens() {
         </Route>
         <Route path="/keys">
           <Keys />
+        </Route>
+        <Route path="/alerts">
+          <Alerts />
+        </Route>
+        <Route path="/plugins">
+          <Plugins />
+        </Route>
+        <Route path="/people">
+          <People />
         </Route>
         <Route path="/audit">
           <Audit />

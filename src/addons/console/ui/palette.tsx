@@ -20,6 +20,8 @@ const FIXED: readonly Goal[] = [
   ...ALL_PLACES.map(({ name, path }) => ({ kind: 'screen', name, to: path })),
   { kind: 'do', name: 'Add a provider', to: '/providers?add=1' },
   { kind: 'do', name: 'Create a key', to: '/keys?add=1' },
+  { kind: 'do', name: 'Create a token', to: '/people?add=1' },
+  { kind: 'do', name: 'Test a webhook', to: '/alerts?tab=webhooks' },
 ];
 
 /** Where an object is shown; others are found where requests name them. */

@@ -2062,6 +2062,102 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/alerts/fired": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: FiredAlert[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/alerts/{id}:test": {
+  post: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": AlertDelivery
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/plugins": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Plugin[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/people": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Person[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/playground": {
   post: {
   parameters: {
@@ -2109,6 +2205,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   schemas: {
   adjust: Adjust
   alert: Alert
+  alert_delivery: AlertDelivery
   alert_spec: AlertSpec
   audit_row: AuditRow
   audit_verdict: AuditVerdict
@@ -2134,6 +2231,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   draft_provider: DraftProvider
   explain: Explain
   explanation: Explanation
+  fired_alert: FiredAlert
   found: Found
   identity: Identity
   key: Key
@@ -2153,8 +2251,10 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   patch_price: PatchPrice
   patch_provider: PatchProvider
   patch_team: PatchTeam
+  person: Person
   places: Places
   playground: Playground
+  plugin: Plugin
   price: Price
   price_spec: PriceSpec
   "prices.usd": UsdPrices
@@ -3074,6 +3174,43 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   apply: string[]
   set: string[]
   diagnostics: Diagnostic[]
+  }
+  export interface FiredAlert {
+  id: string
+  at: string
+  kind: string
+  nodes: string[]
+  text: string
+  deliveries: AlertDelivery[]
+  }
+  export interface AlertDelivery {
+  webhook: string
+  state: ("delivered" | "waiting" | "lost")
+  tries: number
+  problem?: string
+  }
+  export interface Plugin {
+  name: string
+  plugin: string
+  level: ("entry" | "request" | "attempt")
+  external: boolean
+  own: ({
+  runs: number
+  mean_ms: number
+  p95_ms: (number | null)
+  } | null)
+  errors: {
+  what: string
+  count: number
+  }[]
+  }
+  export interface Person {
+  user: string
+  role: ("viewer" | "operator" | "admin")
+  content: boolean
+  by: ("token" | "session" | "none")
+  address: (string | null)
+  seen_at: string
   }
   export interface Playground {
   as: string
