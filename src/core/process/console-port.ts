@@ -144,11 +144,10 @@ interface KeptRecordSource {
   find(id: string): Promise<object | undefined>;
 }
 
-/** An entry for a list of a settings file. */
-export interface DraftWish {
-  readonly list: 'providers' | 'keys';
-  readonly entry: object;
-}
+/** An entry for a list of a settings file, or the whole text of one without secrets. */
+export type DraftWish =
+  | { readonly list: 'providers' | 'keys'; readonly entry: object }
+  | { readonly file: string; readonly text: string };
 
 export interface FileDraft {
   /** The folder of the settings, absolute. */

@@ -12,6 +12,7 @@ export type ConsoleOperation =
   | `alerts.${'test' | 'fired'}`
   | 'plugins.list'
   | 'people.list'
+  | `prompts.${'render' | 'run' | 'draft'}`
   | 'playground.create';
 
 const read = (row: Pick<AdminRoute, 'path' | 'summary'> & Partial<AdminRoute>): AdminRoute => ({
@@ -168,6 +169,29 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
     summary: 'List who has called this API since the start of this gateway, the latest first',
     answer: 'person',
     pages: true,
+  }),
+  'prompts.render': ask({
+    path: '/prompts/{id}:render',
+    role: 'viewer',
+    summary:
+      'Show the chat request that a version of a prompt makes of values, or what a version that is not saved would make',
+    body: 'render_prompt',
+    answer: 'rendered_prompt',
+  }),
+  'prompts.run': ask({
+    path: '/prompts/{id}:run',
+    summary: 'Run cases with up to two versions of a prompt, in the name of a key',
+    description:
+      'Server-sent events: a `case` for each case and version, in their order, then `done`. Requests take the path of every other: limits and budgets of the key count. At most 50 cases, four at a time.',
+    body: 'run_prompt',
+    streams: 'text/event-stream',
+    answer: 'prompt_event',
+  }),
+  'prompts.draft': ask({
+    path: '/prompts:draft',
+    summary: 'Write a prompt, a release of a version or a label as a patch of its file',
+    body: 'draft_prompt',
+    answer: 'draft',
   }),
   'playground.create': ask({
     path: '/playground',

@@ -20,7 +20,58 @@ export const ENTRY: Schema = {
 };
 const MODEL = text('A model of the entry, for a small call. Default: the first of its models.', { maxLength: 256 });
 
+export const VERSION = integer('The number of the version.', { minimum: 1, maximum: 999_999 });
+export const LABEL = text('Not `latest`.', { pattern: '^[A-Za-z][A-Za-z0-9._-]{0,63}$', examples: ['production'] });
+/** The whole version is checked with the prompt in which it would be. */
+const DRAFT: Schema = {
+  description: 'A version that is not saved, with the fields of a version in a file of `prompts/`.',
+  type: 'object',
+  examples: [{ text: 'Summarise: {{ticket}}', variables: { ticket: {} } }],
+};
+const VALUES: Schema = {
+  description: 'Values of its variables.',
+  type: 'object',
+  examples: [{ ticket: 'It does not start.' }],
+};
+const OF_PROMPT = {
+  version: text('A number or a label. Default: the latest.', { maxLength: 64, examples: ['production'] }),
+  draft: DRAFT,
+};
+
 export const CONSOLE_BODIES = {
+  render_prompt: object({ ...OF_PROMPT, variables: VALUES }, []),
+  run_prompt: object(
+    {
+      as: text('The id of the key in whose name the requests are sent.', { maxLength: 256 }),
+      config: text("A gateway config. Default: the key's own.", { maxLength: 64 }),
+      versions: list(object(OF_PROMPT, []), { description: 'They run beside each other.', minItems: 1, maxItems: 2 }),
+      cases: list(
+        object(
+          {
+            variables: VALUES,
+            text: text('The reply has this text.', { maxLength: 10_000 }),
+            schema: {
+              description: 'The reply is JSON that fits this schema, with the keywords of a schema of a variable.',
+              type: 'object',
+              examples: [{ type: 'object', required: ['title'] }],
+            },
+          },
+          [],
+        ),
+        { description: 'Values, and what is expected of the reply.', minItems: 1, maxItems: 50 },
+      ),
+    },
+    ['as', 'versions', 'cases'],
+  ),
+  draft_prompt: object(
+    {
+      id: ID,
+      spec: own('prompt_spec'),
+      release: VERSION,
+      promote: object({ version: VERSION, label: LABEL }),
+    },
+    ['id'],
+  ),
   create_session: object({ token: text('A token of this API, or `admin.token`.', { maxLength: 512 }) }),
   test_provider: object(
     {
@@ -284,6 +335,15 @@ export const CONSOLE_ANSWERS = {
   test_event: {
     description:
       'The data of the events. `step`: `name` (settings, address, dns, connect, token, clock, permission, call), `ok` (null: nothing to check), `ms`, `code`, `message`, `hint`. `done`: `ok`.',
+    type: 'object',
+  },
+  rendered_prompt: object({
+    version: nullable(integer('The number of the version; null: it is not saved.')),
+    request: { description: 'The chat request, without what its caller adds.', type: 'object' },
+  }),
+  prompt_event: {
+    description:
+      'The data of the events. `case`: `case` and `version` (their indexes in the call), `ok` (null: nothing was expected), `status`, `ms`, `text`, `problem`, `tokens`, `request_id`. `done`: `passed`, `failed`.',
     type: 'object',
   },
   draft: object(PATCH),

@@ -86,6 +86,8 @@ const RULES: readonly Rule[] = [
   [(id) => id === 'session.create', 'insecure_session'],
   [(id) => id === 'providers.test' || id === 'alerts.test', 'too_many_tests'],
   [(id) => /^(?:keys|providers)\.draft$/.test(id), 'cannot_patch', 'exists'],
+  [(id) => id === 'prompts.draft', 'cannot_patch', 'not_found'],
+  [(id) => id === 'prompts.run', 'key_inactive'],
   [(id) => id === 'playground.create', 'key_inactive', 'not_found'],
   [(id) => id === 'stream.get', 'invalid_header'],
   [(_, { explains }) => explains === true, 'unknown_key', 'cannot_explain'],

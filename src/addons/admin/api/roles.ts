@@ -19,6 +19,7 @@ export const RESOURCES = [
   'settings',
   'providers',
   'playground',
+  'prompts',
 ] as const;
 
 /** Calls that read what another resource is made of. */

@@ -4,7 +4,9 @@ import { checkPartials, checkPrompt, type ReportPartial } from '../check.ts';
 import { compilePartials } from '../compile.ts';
 import { LATEST } from '../library.ts';
 import { partialDiagnostic, partialTexts, promptFilesOf } from '../prompt-files.ts';
-import { within, type Check } from '../../../core/settings/checks/check.ts';
+import type { PromptFile } from '../../../../schemas/types.generated.ts';
+import { storedEntryName } from '../../../core/settings/read/stored-catalog.ts';
+import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { checkProviderName, slugOf, withSuggestion } from '../../../core/settings/checks/names.ts';
 
 /** Checks the prompts: their templates, variables and versions, and the models that they name. */
@@ -20,16 +22,27 @@ export const checkPrompts: Check = (settings) => ({
     const partials = compilePartials(partialTexts(files));
     checkPartials(partials, partial);
     for (const [id, file] of prompts) {
+      // An object of the store must not keep a gateway from its start.
+      if (files.stored.has(id)) {
+        const report = reporter(storedEntryName(id, 'prompts'));
+        checkModels(file, settings, (problem) => report({ ...problem, severity: 'warning' }));
+        continue;
+      }
       const report = reporter(`prompts/${id}.yaml`);
       checkPrompt(id, file, partials, { report, partial });
-      for (const [number, { model }] of Object.entries(file.versions)) {
-        const slug = slugOf({ model });
-        if (slug !== undefined)
-          checkProviderName(slug, settings, atModel(within(report, 'versions', number, 'model'), slug, model ?? ''));
-      }
+      checkModels(file, settings, report);
     }
   },
 });
+
+/** Models name entries of the catalog. */
+export function checkModels({ versions }: PromptFile, settings: CheckedSettings, report: Report): void {
+  for (const [number, { model }] of Object.entries(versions)) {
+    const slug = slugOf({ model });
+    if (slug !== undefined)
+      checkProviderName(slug, settings, atModel(within(report, 'versions', number, 'model'), slug, model ?? ''));
+  }
+}
 
 /** A suggested slug becomes a suggested model. */
 const atModel =

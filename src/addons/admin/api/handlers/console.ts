@@ -5,6 +5,8 @@ import { findAnything } from './find.ts';
 import { getStats, getStream } from './live.ts';
 import { listFired, listPeople, listPlugins, testAlert } from './observed.ts';
 import { sendAsKey, testProvider } from './play.ts';
+import { runPrompt } from './prompt-run.ts';
+import { draftPrompt, renderPrompt } from './prompts.ts';
 import { listKinds } from './providers.ts';
 import { endSession, getSession } from './session.ts';
 import { getPlaces, getSettings, getSettingsFile } from './settings.ts';
@@ -28,5 +30,8 @@ export const CONSOLE_HANDLERS: Readonly<Record<ConsoleOperation, Handler>> = {
   'alerts.test': testAlert,
   'plugins.list': listPlugins,
   'people.list': listPeople,
+  'prompts.render': renderPrompt,
+  'prompts.run': runPrompt,
+  'prompts.draft': draftPrompt,
   'playground.create': sendAsKey,
 };

@@ -69,7 +69,16 @@ export function objectsOfFiles({ loaded, settings }: Pick<FoundStore, 'loaded' |
     place: placeOf('catalog.yaml', ['providers', index, 'slug']),
     change: () => ({ op: 'put', kind: 'providers', id: slug, ...entryParts(entry), ifVersion: 0 }),
   }));
-  return [...nodes, ...keys, ...prices, ...alerts, ...providers];
+  const prompts = loaded
+    .objects()
+    .filter(({ kind }) => kind === 'prompts')
+    .map(({ id, value }): ObjectOfFile => ({
+      kind: 'prompts',
+      id,
+      place: placeOf(`prompts/${id}.yaml`, []),
+      change: () => ({ op: 'put', kind: 'prompts', id, doc: value as EntityDoc, ifVersion: 0 }),
+    }));
+  return [...nodes, ...keys, ...prices, ...alerts, ...providers, ...prompts];
 }
 
 const WORDS = {
@@ -79,6 +88,7 @@ const WORDS = {
   prices: 'price',
   alerts: 'alert',
   providers: 'provider',
+  prompts: 'prompt',
 } as const;
 
 /** `gatehouse state diff`: which objects the files have, which the store, and which both, which no gateway serves. Exit code 1: some are in both. */
