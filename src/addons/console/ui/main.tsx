@@ -26,6 +26,7 @@ const Audit = lazily(async () => (await import('./screens/audit/index.tsx')).Aud
 const People = lazily(async () => (await import('./screens/people/index.tsx')).People);
 const Playground = lazily(async () => (await import('./screens/play/index.tsx')).Playground);
 const Plugins = lazily(async () => (await import('./screens/plugins/index.tsx')).Plugins);
+const Prompts = lazily(async () => (await import('./screens/prompts/index.tsx')).Prompts);
 
 /** The dialog over the page: the list of keys, or the palette. */
 const over = signal<'help' | 'palette' | undefined>(undefined);
@@ -98,6 +99,9 @@ function Screens() {
         </Route>
         <Route path="/keys">
           <Keys />
+        </Route>
+        <Route path="/prompts">
+          <Prompts />
         </Route>
         <Route path="/alerts">
           <Alerts />

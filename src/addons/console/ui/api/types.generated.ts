@@ -1102,6 +1102,139 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/prompts": {
+  get: {
+  parameters: {
+  query?: {
+  limit?: number
+  cursor?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Prompt[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  post: {
+  parameters: {
+  query?: {
+  dry_run?: boolean
+  }
+  header?: {
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": CreatePrompt
+  }
+  }
+  responses: {
+  201: {
+  content: {
+  "application/json": Prompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts/{id}": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Prompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  patch: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": PatchPrompt
+  "application/merge-patch+json": PatchPrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Prompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  delete: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  reason?: string
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  responses: {
+  204: {
+  content: {
+
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/keys/{id}:rotate": {
   post: {
   parameters: {
@@ -1191,6 +1324,72 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   200: {
   content: {
   "application/json": Budget1
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts/{id}:release": {
+  post: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  }
+  header: {
+  "If-Match": string
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": ReleasePrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Prompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts/{id}:promote": {
+  post: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  }
+  header: {
+  "If-Match": string
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": PromotePrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Prompt
   }
   }
   default: {
@@ -2158,6 +2357,82 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/prompts/{id}:render": {
+  post: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": RenderPrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": RenderedPrompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts/{id}:run": {
+  post: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": RunPrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "text/event-stream": PromptEvent
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts:draft": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": DraftPrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Draft
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/playground": {
   post: {
   parameters: {
@@ -2217,6 +2492,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   create_limit: CreateLimit
   create_organization: CreateOrganization
   create_price: CreatePrice
+  create_prompt: CreatePrompt
   create_provider: CreateProvider
   create_session: CreateSession
   create_team: CreateTeam
@@ -2228,6 +2504,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   document: Document1
   draft: Draft
   draft_key: DraftKey
+  draft_prompt: DraftPrompt
   draft_provider: DraftProvider
   explain: Explain
   explanation: Explanation
@@ -2249,6 +2526,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   patch_limit: PatchLimit
   patch_organization: PatchOrganization
   patch_price: PatchPrice
+  patch_prompt: PatchPrompt
   patch_provider: PatchProvider
   patch_team: PatchTeam
   person: Person
@@ -2259,15 +2537,27 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   price_spec: PriceSpec
   "prices.usd": UsdPrices
   problem: Problem
+  promote_prompt: PromotePrompt
+  prompt: Prompt
+  "prompt.message": PromptMessage
+  "prompt.value": PromptValueSchema
+  "prompt.variable": PromptVariable
+  "prompt.version": PromptVersion
+  prompt_event: PromptEvent
+  prompt_spec: PromptSpec
   provider: Provider
   provider_kind: ProviderKind
   provider_spec: ProviderSpec
+  release_prompt: ReleasePrompt
+  render_prompt: RenderPrompt
+  rendered_prompt: RenderedPrompt
   replicas: Replicas
   request: Request
   request_costs: RequestCosts
   request_line: RequestLine
   revoke: Revoke
   rotate: Rotate
+  run_prompt: RunPrompt
   "server.bytes": Bytes2
   "server.custom_hosts": CustomHosts
   "server.duration": Duration3
@@ -2699,6 +2989,95 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   reason?: string
   }
+  export interface Prompt {
+  id: string
+  owner: string
+  etag: string
+  updated_by: (string | null)
+  updated_at: (string | null)
+  spec: PromptSpec
+  }
+  export interface PromptSpec {
+  description?: string
+  labels?: PromptLabels
+  versions: PromptVersions
+  }
+  export interface PromptLabels {
+  [k: string]: number
+  }
+  export interface PromptVersions {
+  [k: string]: PromptVersion
+  }
+  export interface PromptVersion {
+  digest?: string
+  note?: string
+  model?: string
+  messages?: PromptMessage[]
+  text?: string
+  parameters?: {
+  [k: string]: unknown
+  }
+  tools?: {
+  [k: string]: unknown
+  }[]
+  response_format?: {
+  [k: string]: unknown
+  }
+  variables?: PromptVariables
+  }
+  export interface PromptMessage {
+  role: ("system" | "developer" | "user" | "assistant" | "tool")
+  content?: (string | (string | {
+  [k: string]: unknown
+  })[])
+  name?: string
+  tool_calls?: {
+  [k: string]: unknown
+  }[]
+  tool_call_id?: string
+  }
+  export interface PromptVariables {
+  [k: string]: PromptVariable
+  }
+  export interface PromptVariable {
+  description?: string
+  schema?: PromptValueSchema
+  media?: ("image" | "file" | "audio" | "video")
+  default?: {
+  [k: string]: unknown
+  }
+  example?: {
+  [k: string]: unknown
+  }
+  }
+  export interface PromptValueSchema {
+  type?: ("string" | "number" | "integer" | "boolean" | "array" | "object")
+  enum?: (string | number | boolean)[]
+  minLength?: number
+  maxLength?: number
+  pattern?: string
+  minimum?: number
+  maximum?: number
+  items?: PromptValueSchema
+  properties?: PromptValueProperties
+  required?: string[]
+  additionalProperties?: boolean
+  description?: "[object Object]\n\n@minItems [object Object]\n@maxItems [object Object]"
+  }
+  export interface PromptValueProperties {
+  [k: string]: PromptValueSchema
+  }
+  export interface CreatePrompt {
+  id: string
+  spec: PromptSpec
+  reason?: string
+  }
+  export interface PatchPrompt {
+  spec: {
+  [k: string]: unknown
+  }
+  reason?: string
+  }
   export interface Rotate {
   overlap?: Duration2
   reason?: string
@@ -2711,6 +3090,15 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   by: string
   of?: ("spent" | "unreconciled")
   reason: string
+  }
+  export interface ReleasePrompt {
+  version: number
+  reason?: string
+  }
+  export interface PromotePrompt {
+  version: number
+  label: string
+  reason?: string
   }
   export interface UsageRow {
   start: string
@@ -2819,7 +3207,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   content: boolean
   expires_at: string
   networks?: string[]
-  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write")[]
+  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write" | "prompts:read" | "prompts:write")[]
   last4: string
   state: ("active" | "expired")
   }
@@ -2828,7 +3216,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   role: ("viewer" | "operator" | "admin")
   expires_at?: string
   networks?: string[]
-  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write")[]
+  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write" | "prompts:read" | "prompts:write")[]
   content?: boolean
   reason?: string
   }
@@ -3211,6 +3599,52 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   by: ("token" | "session" | "none")
   address: (string | null)
   seen_at: string
+  }
+  export interface RenderPrompt {
+  version?: string
+  draft?: {
+  [k: string]: unknown
+  }
+  variables?: {
+  [k: string]: unknown
+  }
+  }
+  export interface RenderedPrompt {
+  version: (number | null)
+  request: {
+  [k: string]: unknown
+  }
+  }
+  export interface RunPrompt {
+  as: string
+  config?: string
+  versions: {
+  version?: string
+  draft?: {
+  [k: string]: unknown
+  }
+  }[]
+  cases: {
+  variables?: {
+  [k: string]: unknown
+  }
+  text?: string
+  schema?: {
+  [k: string]: unknown
+  }
+  }[]
+  }
+  export interface PromptEvent {
+  [k: string]: unknown
+  }
+  export interface DraftPrompt {
+  id: string
+  spec?: PromptSpec
+  release?: number
+  promote?: {
+  version: number
+  label: string
+  }
   }
   export interface Playground {
   as: string

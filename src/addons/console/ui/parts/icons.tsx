@@ -5,6 +5,7 @@ const PATHS = {
   why: 'M3 3v4a3 3 0 0 0 3 3h7M10 7l3 3-3 3',
   keys: 'M6.5 9.5a3 3 0 1 1 0-4.2 3 3 0 0 1 0 4.2ZM7 9l6 4.5M11 12l1.5-2',
   providers: 'M2 3.5h12v3.5H2zM2 9h12v3.5H2z',
+  prompts: 'M2 3h12v8H7l-3 3v-3H2zM5 6h6M5 8.5h4',
   alerts: 'M4 11V7a4 4 0 0 1 8 0v4l1 1.5H3zM6.5 14h3',
   plugins: 'M6 2v4M10 2v4M3.5 6h9v3a4.5 4.5 0 0 1-9 0zM8 13.5V15',
   people: 'M8 8a2.8 2.8 0 1 0 0-5.6A2.8 2.8 0 0 0 8 8ZM2.5 14a5.5 5.5 0 0 1 11 0',
