@@ -60,7 +60,7 @@ export function Cases(of: Of) {
                   of={one}
                   index={index}
                   work={work}
-                  isSame={beside === number && spec.versions[number] === undefined}
+                 
                 />
               ))}
             </tbody>
@@ -136,7 +136,6 @@ function versionIn(worked: Version | string, changed: number | undefined, number
 interface RowProps extends Pick<Of, 'work'> {
   readonly of: PromptCase;
   readonly index: number;
-  readonly isSame: boolean;
 }
 
 function Row({ of, index, work: { cases, run } }: RowProps) {

@@ -1,12 +1,11 @@
-import { useSignal, type Signal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
+import { signal, type Signal } from '@preact/signals';
 import { dataUrl } from '../../api/curl.ts';
 import { session } from '../../api/session.ts';
 import { address, setQuery } from '../../address.ts';
 import { Chip } from '../../parts/chip.tsx';
 import { Diff } from '../../parts/diff.tsx';
 import { diffLines } from '../../parts/diff.ts';
-import { memberOf, Choice, TextArea, TextField } from '../../parts/fields.tsx';
+import { Choice, TextArea, TextField } from '../../parts/fields.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Command } from '../../parts/states.tsx';
 import { Cases } from './cases.tsx';
@@ -15,7 +14,6 @@ import { createCaseRun, type PromptCase } from './run.ts';
 import { VersionActions } from './save.tsx';
 import {
   codeOf,
-  edited,
   kindOf,
   labelsOf,
   linesOfVersion,
@@ -53,6 +51,19 @@ export interface Work {
   readonly run: ReturnType<typeof createCaseRun>;
 }
 
+/** Of the prompts that were opened last. */
+const kept = new Map<string, Work>();
+const MOST_KEPT = 20;
+
+function workOf(id: string): Work {
+  const work = kept.get(id) ?? { edits: signal({}), values: signal({}), cases: signal([]), run: createCaseRun() };
+  kept.delete(id);
+  kept.set(id, work);
+  const [first] = kept.keys();
+  if (kept.size > MOST_KEPT && first !== undefined) kept.delete(first);
+  return work;
+}
+
 /** The version with what a person has changed of it; the text of a mistake. */
 export function workedVersion(spec: Spec, { edits }: Work, number: number): Version | string {
   const saved = spec.versions[number] ?? {};
@@ -76,9 +87,7 @@ export function PromptPage({ prompt, onChange }: PromptProps) {
   const number = numberIn(spec, 'v', numbers[0] ?? 1);
   const beside = numberIn(spec, 'with', numbers.find((one) => one < number) ?? number);
   const tab = TABS.find(([name]) => name === address.value.query.get('tab'))?.[0] ?? 'edit';
-  const [edits, values, cases] = [useSignal({}), useSignal({}), useSignal<readonly PromptCase[]>([])];
-  const run = useMemo(createCaseRun, []);
-  const work: Work = { edits, values, cases, run };
+  const work = workOf(prompt.id);
   const worked = workedVersion(spec, work, number);
   const of = { prompt, spec, number, beside, work, worked, onChange };
   return (
@@ -165,17 +174,14 @@ export function ValueFields({ worked, work: { values } }: Pick<Of, 'worked' | 'w
   return (
     <>
       {Object.entries(worked.variables ?? {}).map(([name, variable]) => {
-        const of = memberOf(
-          {
-            get value() {
-              return { [name]: values.value[name] ?? startOf(variable) };
-            },
-            set value(next) {
-              values.value = { ...values.value, ...next };
-            },
-          } as { value: Readonly<Record<string, string>> },
-          name,
-        );
+        const of = {
+          get value() {
+            return values.value[name] ?? startOf(variable);
+          },
+          set value(next) {
+            values.value = { ...values.value, [name]: next };
+          },
+        };
         const kind = kindOf(variable);
         const title = `${name}${variable.description === undefined ? '' : `: ${variable.description}`}`;
         if (kind === 'choice' || kind === 'flag')
@@ -211,5 +217,3 @@ function Code({ prompt, spec, number, ...of }: Of) {
     </section>
   );
 }
-
-export const startEdit = (version: Version): Edited => edited(version);
