@@ -6,7 +6,11 @@ import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../supp
 import { FILE_KEY, startAdmin, type AdminGateway, type Answer } from './kit.ts';
 
 const ANY = { 'if-match': '*' };
-const VERSION = { model: '@openai/m', text: 'Summarise: {{ticket}}', variables: { ticket: { schema: { type: 'string' } } } };
+const VERSION = {
+  model: '@openai/m',
+  text: 'Summarise: {{ticket}}',
+  variables: { ticket: { schema: { type: 'string' } } },
+};
 const FILE = `# By hand.\nlabels: { production: 1 }\nversions:\n  1:\n    model: "@openai/m"\n    text: "Hello {{name}}"\n    variables: { name: {} }\n`;
 let upstream: ScriptedUpstream;
 let admin: AdminGateway;
@@ -29,7 +33,12 @@ const start = async (setup: Parameters<typeof startAdmin>[0] = {}): Promise<void
 beforeEach(async () => {
   upstream = await startUpstream(({ json: body }, res) => {
     const text = JSON.stringify(body['messages']);
-    json(res, openaiReply(text.includes('JSON') ? '{"title":"x"}' : `Reply to ${text}`, { usage: { prompt_tokens: 7, completion_tokens: 5 } }));
+    json(
+      res,
+      openaiReply(text.includes('JSON') ? '{"title":"x"}' : `Reply to ${text}`, {
+        usage: { prompt_tokens: 7, completion_tokens: 5 },
+      }),
+    );
   });
   await start();
   token = await admin.token('admin');
@@ -58,20 +67,35 @@ describe('a prompt that the store has', () => {
   it('serves at once, is released and promoted, and is there after a restart', async () => {
     const created = await create();
     expect([created.status, created.json.owner]).toEqual([201, 'store']);
-    expect(await sent('summary', { ticket: 'It burns' })).toMatchObject({ status: 200, text: expect.stringContaining('It burns') });
+    expect(await sent('summary', { ticket: 'It burns' })).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('It burns'),
+    });
     const draft = await call('POST', '/prompts/summary:promote', { version: 1, label: 'production' }, ANY);
     expect([draft.status, draft.json.errors[0].pointer]).toEqual([422, '/version']);
     const released = await call('POST', '/prompts/summary:release', { version: 1 }, ANY);
     expect(released.json.spec.versions[1].digest).toMatch(/^sha256:[0-9a-f]{64}$/);
-    const promoted = await call('POST', '/prompts/summary:promote', { version: 1, label: 'production' }, { 'if-match': released.json.etag });
+    const promoted = await call(
+      'POST',
+      '/prompts/summary:promote',
+      { version: 1, label: 'production' },
+      { 'if-match': released.json.etag },
+    );
     expect(promoted.json.spec.labels).toEqual({ production: 1 });
-    expect((await call('POST', '/prompts/summary:promote', { version: 1, label: 'b' }, { 'if-match': released.json.etag })).status).toBe(412);
+    expect(
+      (await call('POST', '/prompts/summary:promote', { version: 1, label: 'b' }, { 'if-match': released.json.etag }))
+        .status,
+    ).toBe(412);
     expect((await sent('summary@production', { ticket: 'x' })).status).toBe(200);
-    const actions = (await call('GET', '/audit?object_kind=prompts')).json.items.map(({ reason }: { reason: string }) => reason);
+    const actions = (await call('GET', '/audit?object_kind=prompts')).json.items.map(
+      ({ reason }: { reason: string }) => reason,
+    );
     expect(actions).toEqual(['prompts.promote', 'prompts.release', 'prompts.create']);
     admin = await admin.restart();
     expect((await sent('summary@production', { ticket: 'x' })).status).toBe(200);
-    expect((await call('GET', '/find?q=summ')).json.items).toEqual([{ kind: 'prompts', id: 'summary', place: 'store' }]);
+    expect((await call('GET', '/find?q=summ')).json.items).toEqual([
+      { kind: 'prompts', id: 'summary', place: 'store' },
+    ]);
   });
 
   it('never changes what is released, and takes new versions beside it', async () => {
@@ -81,7 +105,12 @@ describe('a prompt that the store has', () => {
       const changed = await call('PATCH', '/prompts/summary', { spec: { versions: { 1: version } } }, ANY);
       expect([changed.status, changed.json.errors?.[0]?.pointer]).toEqual([422, '/spec/versions/1']);
     }
-    const added = await call('PATCH', '/prompts/summary', { spec: { versions: { 2: { ...VERSION, text: 'Short: {{ticket}}' } } } }, ANY);
+    const added = await call(
+      'PATCH',
+      '/prompts/summary',
+      { spec: { versions: { 2: { ...VERSION, text: 'Short: {{ticket}}' } } } },
+      ANY,
+    );
     expect(added.status).toBe(200);
     expect((await sent('summary', { ticket: 'x' })).text).toContain('Short: x');
     expect((await sent('summary@1', { ticket: 'x' })).text).toContain('Summarise: x');
@@ -96,7 +125,9 @@ describe('a prompt that the store has', () => {
     expect(await mistakes({ ...VERSION, model: '@none/m' })).toEqual(['/spec/versions/1/model']);
     expect(await mistakes({ ...VERSION, colour: 'red' })).toEqual([expect.stringContaining('/spec/versions/1')]);
     expect(await mistakes({ ...VERSION, digest: `sha256:${'0'.repeat(64)}` })).toEqual(['/spec/versions/1/digest']);
-    expect((await call('POST', '/prompts?dry_run=true', { id: 'summary', spec: { versions: { 1: VERSION } } })).status).toBe(201);
+    expect(
+      (await call('POST', '/prompts?dry_run=true', { id: 'summary', spec: { versions: { 1: VERSION } } })).status,
+    ).toBe(201);
     expect((await call('GET', '/prompts')).json.items).toEqual([]);
     expect((await call('GET', '/settings')).json.reload.ok).toBe(true);
   });
@@ -110,7 +141,12 @@ describe('a prompt that the store has', () => {
     writeFileSync(join(admin.configs, 'prompts/summary.yaml'), FILE);
     expect(await admin.gateway.reload()).toMatchObject({
       outcome: 'refused',
-      diagnostics: [expect.objectContaining({ file: expect.stringMatching(/prompts\/summary\.yaml$/), message: expect.stringContaining('also in the store') })],
+      diagnostics: [
+        expect.objectContaining({
+          file: expect.stringMatching(/prompts\/summary\.yaml$/),
+          message: expect.stringContaining('also in the store'),
+        }),
+      ],
     });
     expect((await sent('summary', { ticket: 'x' })).status).toBe(200);
   });
@@ -125,7 +161,10 @@ describe('a version of a prompt', () => {
       version: 1,
       request: { model: '@openai/m', messages: [{ role: 'user', content: 'Summarise: It burns' }] },
     });
-    const unsaved = await render({ draft: { text: 'Be {{tone}}', variables: { tone: {} } }, variables: { tone: 'brief' } });
+    const unsaved = await render({
+      draft: { text: 'Be {{tone}}', variables: { tone: {} } },
+      variables: { tone: 'brief' },
+    });
     expect(unsaved.json).toMatchObject({ version: null, request: { messages: [{ content: 'Be brief' }] } });
     expect((await render({ variables: { ticket: 1 } })).json.errors[0].pointer).toBe('/variables/ticket');
     expect((await render({ draft: { text: '{{x}}' } })).json.errors[0].pointer).toBe('/draft/text');
@@ -136,7 +175,10 @@ describe('a version of a prompt', () => {
     await create();
     const body = {
       as: 'test',
-      versions: [{ version: '1' }, { draft: { model: '@openai/m', text: 'As JSON: {{ticket}}', variables: { ticket: {} } } }],
+      versions: [
+        { version: '1' },
+        { draft: { model: '@openai/m', text: 'As JSON: {{ticket}}', variables: { ticket: {} } } },
+      ],
       cases: [
         { variables: { ticket: 'It burns' }, text: 'It burns' },
         { variables: { ticket: 'x' }, schema: { type: 'object', required: ['title'] } },
@@ -145,7 +187,10 @@ describe('a version of a prompt', () => {
     };
     const { text, status } = await call('POST', '/prompts/summary:run', body);
     expect(status).toBe(200);
-    const events = text.split('\n\n').filter(Boolean).map((event) => JSON.parse(event.split('data: ')[1]!) as Record<string, unknown>);
+    const events = text
+      .split('\n\n')
+      .filter(Boolean)
+      .map((event) => JSON.parse(event.split('data: ')[1]!) as Record<string, unknown>);
     expect(events.map(({ case: of, version, ok }) => [of, version, ok])).toEqual([
       [0, 0, true],
       [0, 1, false],
@@ -160,7 +205,10 @@ describe('a version of a prompt', () => {
     expect(events[2]).toMatchObject({ problem: 'The reply is not JSON.' });
     expect(events[4]).toMatchObject({ status: 400, problem: expect.stringContaining('ticket') });
     expect(events.at(-1)).toEqual({ passed: 2, failed: 4 });
-    const wrong = await call('POST', '/prompts/summary:run', { ...body, cases: [{ schema: { type: 'string', pattern: '(' } }] });
+    const wrong = await call('POST', '/prompts/summary:run', {
+      ...body,
+      cases: [{ schema: { type: 'string', pattern: '(' } }],
+    });
     expect(wrong.json.errors[0].pointer).toBe('/cases/0/schema');
     expect((await call('POST', '/prompts/summary:run', { ...body, as: 'none' })).status).toBe(404);
   });
@@ -171,7 +219,10 @@ it('A prompt of a file is released and promoted by patches that `git apply` take
   const path = join(admin.configs, 'prompts/hello.yaml');
   writeFileSync(path, FILE.replace('labels: { production: 1 }\n', ''));
   await admin.gateway.reload();
-  expect((await call('GET', '/prompts/hello')).json).toMatchObject({ owner: 'prompts/hello.yaml:1', spec: { versions: { 1: { text: 'Hello {{name}}' } } } });
+  expect((await call('GET', '/prompts/hello')).json).toMatchObject({
+    owner: 'prompts/hello.yaml:1',
+    spec: { versions: { 1: { text: 'Hello {{name}}' } } },
+  });
   expect((await call('PATCH', '/prompts/hello', { spec: { description: 'x' } }, ANY)).json.code).toBe('owned_by_files');
   const apply = async (body: object): Promise<void> => {
     const { json: draft } = await call('POST', '/prompts:draft', { id: 'hello', ...body });
@@ -183,7 +234,12 @@ it('A prompt of a file is released and promoted by patches that `git apply` take
   await apply({ release: 1 });
   await apply({ promote: { version: 1, label: 'production' } });
   const { versions } = (await call('GET', '/prompts/hello')).json.spec;
-  await apply({ spec: { ...(await call('GET', '/prompts/hello')).json.spec, versions: { ...versions, 2: { ...versions[1], digest: undefined, text: 'Hi {{name}}' } } } });
+  await apply({
+    spec: {
+      ...(await call('GET', '/prompts/hello')).json.spec,
+      versions: { ...versions, 2: { ...versions[1], digest: undefined, text: 'Hi {{name}}' } },
+    },
+  });
   expect(readFileSync(path, 'utf8')).toMatch(/^# By hand\.\n/);
   expect((await sent('hello@production', { name: 'Ann' })).text).toContain('Hello Ann');
   expect((await sent('hello', { name: 'Ann' })).text).toContain('Hi Ann');

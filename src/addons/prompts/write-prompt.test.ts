@@ -21,9 +21,24 @@ const file = (): PromptFile => parse(FILE) as PromptFile;
 const variables = { ticket: {} };
 
 const changes: readonly (readonly [string, (was: PromptFile) => PromptFile])[] = [
-  ['a new version', ({ versions, ...rest }) => ({ ...rest, versions: { ...versions, 3: { text: 'Two\nlines: {{ticket}}', variables } } })],
-  ['another text of a draft', ({ versions, ...rest }) => ({ ...rest, versions: { ...versions, 2: { text: 'Other: {{ticket}}', variables } } })],
-  ['a release', ({ versions, ...rest }) => ({ ...rest, versions: { ...versions, 2: { ...versions['2'], digest: `sha256:${'1'.repeat(64)}` } } })],
+  [
+    'a new version',
+    ({ versions, ...rest }) => ({
+      ...rest,
+      versions: { ...versions, 3: { text: 'Two\nlines: {{ticket}}', variables } },
+    }),
+  ],
+  [
+    'another text of a draft',
+    ({ versions, ...rest }) => ({ ...rest, versions: { ...versions, 2: { text: 'Other: {{ticket}}', variables } } }),
+  ],
+  [
+    'a release',
+    ({ versions, ...rest }) => ({
+      ...rest,
+      versions: { ...versions, 2: { ...versions['2'], digest: `sha256:${'1'.repeat(64)}` } },
+    }),
+  ],
   ['another version of a label', (was) => ({ ...was, labels: { production: 2 } })],
   ['another label', (was) => ({ ...was, labels: { production: 1, staging: 2 } })],
   ['another description', (was) => ({ ...was, description: 'Summarises: "all" tickets.' })],

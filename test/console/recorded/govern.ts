@@ -127,3 +127,61 @@ export const people = [
     seen_at: '2026-11-28T18:10:00Z',
   },
 ];
+
+const digest = `sha256:${'ab'.repeat(32)}`;
+
+export const prompts = [
+  {
+    ...meta,
+    id: 'ticket-summary',
+    owner: 'store',
+    spec: {
+      description: 'Summarises a support ticket.',
+      labels: { production: 1, staging: 2 },
+      versions: {
+        1: {
+          digest,
+          model: '@vertex/gemini-2.5-flash',
+          variables: { ticket: { example: 'It does not start.' } },
+          messages: [{ role: 'user', content: 'Summarise: {{ticket}}' }],
+        },
+        2: { digest, text: 'Short: {{ticket}}', variables: { ticket: {} } },
+        3: {
+          note: 'The tone is a variable.',
+          model: '@vertex/gemini-2.5-flash',
+          parameters: { temperature: 0.2 },
+          variables: {
+            ticket: {
+              description: 'Text of the ticket.',
+              schema: { type: 'string', maxLength: 20000 },
+              example: 'It does not start.',
+            },
+            tone: { schema: { type: 'string', enum: ['friendly', 'formal'] }, default: 'formal' },
+            photos: { schema: { type: 'array', items: { type: 'string' } }, default: [] },
+          },
+          messages: [
+            { role: 'system', content: 'Be {{tone}}.{{#photos}} There is a photo of {{.}}.{{/photos}}' },
+            { role: 'user', content: 'Summarise for {{reader}}:\n{{ticket}}' },
+          ],
+        },
+      },
+    },
+  },
+  {
+    ...meta,
+    id: 'greeting',
+    owner: 'prompts/greeting.yaml:1',
+    updated_by: null,
+    updated_at: null,
+    spec: { versions: { 1: { text: 'Hello {{name}}', variables: { name: {} } } } },
+  },
+];
+
+export const promptDraft = {
+  file: 'prompts/greeting.yaml',
+  folder: '/etc/gatehouse',
+  patch: '--- a/prompts/greeting.yaml\n+++ b/prompts/greeting.yaml\n@@ -1,1 +1,2 @@\n versions:\n+  2: {}\n',
+  apply: ['git apply gatehouse.patch'],
+  set: [],
+  diagnostics: [],
+};

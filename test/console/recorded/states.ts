@@ -1,6 +1,6 @@
 import { streamOf, type Recorded } from '../page.ts';
 import explanation from './explanation.json' with { type: 'json' };
-import { auditRows, fired, plugins, tokens, webhooks } from './govern.ts';
+import { auditRows, fired, plugins, prompts, tokens, webhooks } from './govern.ts';
 import { budgets, costs, keyList, providers, stats, teams } from './objects.ts';
 import { idOf, lines, places, request, session } from './requests.ts';
 
@@ -27,6 +27,13 @@ export const SCREENS = {
   team: '#/keys?node=team:search',
   create: '#/keys?add=1',
   play: '#/play?as=search',
+  prompts: '#/prompts',
+  prompt: '#/prompts?prompt=ticket-summary',
+  cases: '#/prompts?prompt=ticket-summary&tab=cases',
+  difference: '#/prompts?prompt=ticket-summary&tab=diff',
+  code: '#/prompts?prompt=ticket-summary&tab=code',
+  'prompt-file': '#/prompts?prompt=greeting',
+  'add-prompt': '#/prompts?add=1',
   alerts: '#/alerts',
   fired: `#/alerts?row=${fired[0]!.id}`,
   webhooks: '#/alerts?tab=webhooks',
@@ -53,6 +60,7 @@ const FIRST: Partial<Record<Screen, string>> = {
   add: 'GET /providers/kinds',
   keys: 'GET /keys',
   key: 'GET /keys/search',
+  prompts: 'GET /prompts',
   alerts: 'GET /alerts/fired',
   webhooks: 'GET /alerts',
   plugins: 'GET /plugins',
@@ -105,6 +113,7 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       'GET /budgets': NONE,
       'GET /keys/search': { ...keyList[0]!, effective: [] },
       'GET /audit': NONE,
+      'GET /prompts': NONE,
       'GET /alerts': NONE,
       'GET /alerts/fired': NONE,
       'GET /plugins': NONE,
@@ -124,6 +133,7 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       keys: '.middle a:has-text("Create a key")',
       key: 'text=No budget, limit or rule',
       team: 'text=There is no team',
+      prompts: '.middle a:has-text("Create a prompt")',
       alerts: 'text=No alert has fired',
       webhooks: '[aria-label="Lines of server.yaml"]',
       plugins: 'text=No plugin yet',
@@ -139,6 +149,7 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       providers: '#/providers?q=nobody',
       keys: '#/keys?q=nobody',
       audit: '#/audit?q=nobody',
+      prompts: '#/prompts?q=nobody',
       plugins: '#/plugins?q=nobody',
       tokens: '#/people?q=nobody',
       people: '#/people?tab=people&q=nobody',
@@ -147,6 +158,7 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       requests: 'text=Clear the filter',
       providers: 'text=Clear the search',
       keys: 'text=Clear the search',
+      prompts: 'text=Clear the search',
       plugins: 'text=Clear the search',
       tokens: 'text=Clear the search',
       people: 'text=Clear the search',
@@ -180,6 +192,10 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       team: '[aria-disabled=true]:has-text("Adjust")',
       create: '[aria-disabled=true]:has-text("Create the key")',
       play: '[aria-disabled=true]:has-text("Send")',
+      prompt: '[aria-disabled=true]:has-text("Release version 3")',
+      cases: '[aria-disabled=true]:has-text("Run the cases")',
+      'prompt-file': '[aria-disabled=true]:has-text("Propose version 1")',
+      'add-prompt': '[aria-disabled=true]:has-text("Create the prompt")',
       webhook: '[aria-disabled=true]:has-text("Test")',
       'add-webhook': '[aria-disabled=true]:has-text("Save the webhook")',
       tokens: 'text=Tokens are shown to admins',
@@ -201,6 +217,7 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       keys: 'summary:has-text("Keep a store")',
       add: 'button:has-text("Propose a patch")',
       create: 'text=Keys are in keys.yaml',
+      'add-prompt': 'button:has-text("Propose a patch")',
       tokens: 'summary:has-text("Keep a store")',
       plugins: 'summary:has-text("Measure all of them")',
       audit: 'summary:has-text("Keep a store")',
@@ -249,6 +266,23 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       'GET /keys': { items: many(200, key), next: undefined },
       'GET /keys/search': { ...key(0), id: LONG, effective },
       'GET /teams': { items: many(200, (index) => ({ ...teams[0]!, id: `t${index}` })) },
+      'GET /prompts': {
+        items: [
+          {
+            ...prompts[0]!,
+            spec: {
+              labels: Object.fromEntries(many(30, (index) => [`l${index}-${LONG.slice(0, 50)}`, index + 1])),
+              versions: Object.fromEntries(
+                many(40, (index) => [
+                  index + 1,
+                  { text: `${LONG} {{a}}\n`.repeat(20), variables: { a: { description: LONG } } },
+                ]),
+              ),
+            },
+          },
+          ...many(200, (index) => ({ ...prompts[1]!, id: `${LONG.slice(0, 60)}${index}` })),
+        ],
+      },
       'GET /alerts': { items: many(60, (index) => ({ ...webhooks[0]!, id: `${LONG.slice(0, 60)}${index}` })) },
       'GET /alerts/fired': {
         items: many(200, (index) => ({
@@ -285,6 +319,10 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       keys: '.keys [role=cell]',
       key: '.drawer .effective',
       create: 'dialog select',
+      prompts: '.prompts [role=cell]',
+      prompt: '.versions li',
+      difference: '.prompt .notice, .prompt .diff, .prompt .second',
+      code: '.command',
       alerts: '.fired [role=cell]',
       fired: '.drawer table',
       webhooks: '.webhooks [role=cell]',

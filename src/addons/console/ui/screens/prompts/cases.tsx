@@ -55,13 +55,7 @@ export function Cases(of: Of) {
             </thead>
             <tbody>
               {cases.value.map((one, index) => (
-                <Row
-                  key={index}
-                  of={one}
-                  index={index}
-                  work={work}
-                 
-                />
+                <Row key={index} of={one} index={index} work={work} />
               ))}
             </tbody>
           </table>

@@ -43,21 +43,41 @@ describe('the variables of a version', () => {
 describe('an edited version', () => {
   it.each<Version>([
     { messages: [{ role: 'user', content: 'Hello {{name}}' }], variables: { name: {} } },
-    { model: '@sim/m', note: 'shorter', messages: [{ role: 'system', content: 'a' }, { role: 'user', content: ['b', '{{c}}'] }] },
-    { parameters: { temperature: 0.2 }, messages: [{ role: 'assistant', tool_calls: [{ id: '1' }] }, { role: 'tool', tool_call_id: '1', content: 'x' }] },
+    {
+      model: '@sim/m',
+      note: 'shorter',
+      messages: [
+        { role: 'system', content: 'a' },
+        { role: 'user', content: ['b', '{{c}}'] },
+      ],
+    },
+    {
+      parameters: { temperature: 0.2 },
+      messages: [
+        { role: 'assistant', tool_calls: [{ id: '1' }] },
+        { role: 'tool', tool_call_id: '1', content: 'x' },
+      ],
+    },
   ])('is the same while nothing is typed: %j', (version) => expect(versionOf(edited(version))).toEqual(version));
 
   it('has its one text as a message, and never a digest', () => {
-    expect(versionOf(edited({ text: 'Hello', digest: 'sha256:0' }))).toEqual({ messages: [{ role: 'user', content: 'Hello' }] });
+    expect(versionOf(edited({ text: 'Hello', digest: 'sha256:0' }))).toEqual({
+      messages: [{ role: 'user', content: 'Hello' }],
+    });
   });
 });
 
-const json = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.oneof(fc.integer(), fc.constant([1]), fc.dictionary(fc.constantFrom('x', 'y'), fc.integer())));
+const json = fc.dictionary(
+  fc.constantFrom('a', 'b', 'c'),
+  fc.oneof(fc.integer(), fc.constant([1]), fc.dictionary(fc.constantFrom('x', 'y'), fc.integer())),
+);
 
 /** RFC 7396. */
 function applied(target: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const merged = new Map(Object.entries(typeof target === 'object' && target !== null && !Array.isArray(target) ? target : {}));
+  const merged = new Map(
+    Object.entries(typeof target === 'object' && target !== null && !Array.isArray(target) ? target : {}),
+  );
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) merged.delete(name);
     else merged.set(name, applied(merged.get(name), value));
@@ -66,7 +86,11 @@ function applied(target: unknown, patch: unknown): unknown {
 }
 
 it('a merge patch makes one document of the other', () => {
-  fc.assert(fc.property(json, json, (before, after) => expect(applied(before, mergePatch(before, after))).toEqual({ ...after })));
+  fc.assert(
+    fc.property(json, json, (before, after) =>
+      expect(applied(before, mergePatch(before, after))).toEqual({ ...after }),
+    ),
+  );
 });
 
 it('code names the prompt and its values, and no key', () => {
