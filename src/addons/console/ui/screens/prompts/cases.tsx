@@ -16,7 +16,7 @@ const MOST_CASES = 50;
 
 /** Values with what is expected of the reply, run with two versions beside each other, in the name of a key. */
 export function Cases(of: Of) {
-  const { spec, beside, number, work } = of;
+  const { beside, number, work } = of;
   const { cases, run } = work;
   useEffect(() => run.stop, [run]);
   const problem = useSignal<string | undefined>(undefined);

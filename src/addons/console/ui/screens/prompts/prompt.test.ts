@@ -87,9 +87,9 @@ function applied(target: unknown, patch: unknown): unknown {
 
 it('a merge patch makes one document of the other', () => {
   fc.assert(
-    fc.property(json, json, (before, after) =>
-      expect(applied(before, mergePatch(before, after))).toEqual({ ...after }),
-    ),
+    fc.property(json, json, (before, after) => {
+      expect(applied(before, mergePatch(before, after))).toEqual({ ...after });
+    }),
   );
 });
 
