@@ -2,11 +2,11 @@ import type { PromptFile, PromptValueSchema, PromptVersion } from '../../../sche
 import type { Problem } from '../../core/kernel/report.ts';
 import type { PromptPort } from '../../core/ports/prompts.ts';
 import type { Settings } from '../../core/settings/read/load.ts';
+import { checkModels } from './check-models.ts';
 import { checkSchema } from './check.ts';
 import { compilePartials, compileVersion, digestOfVersion, type CompiledVersion } from './compile.ts';
 import { partialTexts, promptFilesOf } from './prompt-files.ts';
 import { PromptRenderer } from './rendered.ts';
-import { checkModels } from './settings/check-prompts.ts';
 import { mistakesOf } from './stored-prompts.ts';
 import { valueMistake } from './variables.ts';
 import { writePrompt } from './write-prompt.ts';

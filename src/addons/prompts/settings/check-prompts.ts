@@ -1,13 +1,12 @@
 import { Globs } from '../../../core/catalog/globs.ts';
-import type { Report } from '../../../core/kernel/report.ts';
+import { checkModels } from '../check-models.ts';
 import { checkPartials, checkPrompt, type ReportPartial } from '../check.ts';
 import { compilePartials } from '../compile.ts';
 import { LATEST } from '../library.ts';
 import { partialDiagnostic, partialTexts, promptFilesOf } from '../prompt-files.ts';
-import type { PromptFile } from '../../../../schemas/types.generated.ts';
 import { storedEntryName } from '../../../core/settings/read/stored-catalog.ts';
-import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
-import { checkProviderName, slugOf, withSuggestion } from '../../../core/settings/checks/names.ts';
+import type { Check } from '../../../core/settings/checks/check.ts';
+import { withSuggestion } from '../../../core/settings/checks/names.ts';
 
 /** Checks the prompts: their templates, variables and versions, and the models that they name. */
 export const checkPrompts: Check = (settings) => ({
@@ -34,21 +33,6 @@ export const checkPrompts: Check = (settings) => ({
     }
   },
 });
-
-/** Models name entries of the catalog. */
-export function checkModels({ versions }: PromptFile, settings: CheckedSettings, report: Report): void {
-  for (const [number, { model }] of Object.entries(versions)) {
-    const slug = slugOf({ model });
-    if (slug !== undefined)
-      checkProviderName(slug, settings, atModel(within(report, 'versions', number, 'model'), slug, model ?? ''));
-  }
-}
-
-/** A suggested slug becomes a suggested model. */
-const atModel =
-  (report: Report, slug: string, model: string): Report =>
-  ({ suggestion, ...problem }) =>
-    report({ ...problem, ...(suggestion !== undefined && { suggestion: suggestion + model.slice(slug.length) }) });
 
 export const checkPromptNames: Check = (settings) => ({
   config({ file }, report) {

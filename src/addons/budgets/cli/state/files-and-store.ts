@@ -69,17 +69,16 @@ export function objectsOfFiles({ loaded, settings }: Pick<FoundStore, 'loaded' |
     place: placeOf('catalog.yaml', ['providers', index, 'slug']),
     change: () => ({ op: 'put', kind: 'providers', id: slug, ...entryParts(entry), ifVersion: 0 }),
   }));
-  const prompts = loaded
-    .objects()
-    .filter(({ kind }) => kind === 'prompts')
-    .map(({ id, value }): ObjectOfFile => ({
-      kind: 'prompts',
-      id,
-      place: placeOf(`prompts/${id}.yaml`, []),
-      change: () => ({ op: 'put', kind: 'prompts', id, doc: value as EntityDoc, ifVersion: 0 }),
-    }));
-  return [...nodes, ...keys, ...prices, ...alerts, ...providers, ...prompts];
+  return [...nodes, ...keys, ...prices, ...alerts, ...providers, ...promptsOf(loaded)];
 }
+
+const promptsOf = (loaded: FoundStore['loaded']): readonly ObjectOfFile[] =>
+  loaded.objects().flatMap(({ kind, id, value }): ObjectOfFile[] => {
+    if (kind !== 'prompts') return [];
+    const { file, line, column } = loaded.placeOf(`prompts/${id}.yaml`, []);
+    const change = (): PutChange => ({ op: 'put', kind, id, doc: value as EntityDoc, ifVersion: 0 });
+    return [{ kind, id, place: `${file}:${line}:${column}`, change }];
+  });
 
 const WORDS = {
   keys: 'key',

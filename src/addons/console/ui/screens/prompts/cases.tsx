@@ -8,7 +8,7 @@ import { Chip } from '../../parts/chip.tsx';
 import { Choice, memberOf, TextField } from '../../parts/fields.tsx';
 import { ms, NONE } from '../../parts/format.ts';
 import { Action, Problem } from '../../parts/states.tsx';
-import { Beside, typedValues, ValueFields, workedVersion, type Of } from './page.tsx';
+import { Beside, typedValues, ValueFields, workedVersion, type Of } from './work.tsx';
 import { parse, type Version } from './prompt.ts';
 import type { CaseOutcome, PromptCase } from './run.ts';
 

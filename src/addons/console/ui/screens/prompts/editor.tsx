@@ -3,7 +3,7 @@ import { useAction } from '../../api/action.ts';
 import { api, ask } from '../../api/client.ts';
 import { memberOf, TextArea, TextField } from '../../parts/fields.tsx';
 import { Action, Problem } from '../../parts/states.tsx';
-import { typedValues, ValueFields, type Of } from './page.tsx';
+import { typedValues, ValueFields, type Of } from './work.tsx';
 import { edited, namesIn, parse, type Edited } from './prompt.ts';
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'];

@@ -1,38 +1,16 @@
-import { signal, type Signal } from '@preact/signals';
 import { dataUrl } from '../../api/curl.ts';
 import { session } from '../../api/session.ts';
 import { address, setQuery } from '../../address.ts';
 import { Chip } from '../../parts/chip.tsx';
 import { Diff } from '../../parts/diff.tsx';
 import { diffLines } from '../../parts/diff.ts';
-import { Choice, TextArea, TextField } from '../../parts/fields.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Command } from '../../parts/states.tsx';
 import { Cases } from './cases.tsx';
 import { Editor } from './editor.tsx';
-import { createCaseRun, type PromptCase } from './run.ts';
+import { codeOf, labelsOf, linesOfVersion, numbersOf, specOf, type Spec } from './prompt.ts';
 import { VersionActions } from './save.tsx';
-import {
-  codeOf,
-  kindOf,
-  labelsOf,
-  linesOfVersion,
-  numbersOf,
-  optionsOf,
-  specOf,
-  startOf,
-  valuesOf,
-  versionOf,
-  type Edited,
-  type Prompt,
-  type Spec,
-  type Version,
-} from './prompt.ts';
-
-export interface PromptProps {
-  readonly prompt: Prompt;
-  readonly onChange: () => void;
-}
+import { Beside, typedValues, workedVersion, workOf, type Of, type PromptProps } from './work.tsx';
 
 const TABS = [
   ['edit', 'Edit'],
@@ -40,40 +18,6 @@ const TABS = [
   ['diff', 'Difference'],
   ['code', 'Code'],
 ] as const;
-
-/** What a person has typed about a prompt. It lives as long as the page: texts are in no address and no storage. */
-export interface Work {
-  /** By the number of the version. */
-  readonly edits: Signal<Readonly<Record<number, Edited>>>;
-  /** Values of the form, as they are typed. */
-  readonly values: Signal<Readonly<Record<string, string>>>;
-  readonly cases: Signal<readonly PromptCase[]>;
-  readonly run: ReturnType<typeof createCaseRun>;
-}
-
-/** Of the prompts that were opened last. */
-const kept = new Map<string, Work>();
-const MOST_KEPT = 20;
-
-function workOf(id: string): Work {
-  const work = kept.get(id) ?? { edits: signal({}), values: signal({}), cases: signal([]), run: createCaseRun() };
-  kept.delete(id);
-  kept.set(id, work);
-  const [first] = kept.keys();
-  if (kept.size > MOST_KEPT && first !== undefined) kept.delete(first);
-  return work;
-}
-
-/** The version with what a person has changed of it; the text of a mistake. */
-export function workedVersion(spec: Spec, { edits }: Work, number: number): Version | string {
-  const saved = spec.versions[number] ?? {};
-  const draft = edits.value[number];
-  try {
-    return draft ? versionOf(draft) : saved;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
 
 /** The number that the address has under a name, if the prompt has it. */
 function numberIn(spec: Spec, name: string, otherwise: number): number {
@@ -103,14 +47,6 @@ export function PromptPage({ prompt, onChange }: PromptProps) {
   );
 }
 
-export type Of = PromptProps & {
-  readonly spec: Spec;
-  readonly number: number;
-  readonly beside: number;
-  readonly work: Work;
-  readonly worked: Version | string;
-};
-
 /** The versions from the first to the latest, each with its labels. */
 const VersionLine = ({ spec, number }: Pick<Of, 'spec' | 'number'>) => (
   <ol class="versions" aria-label="Versions">
@@ -135,21 +71,6 @@ const VersionLine = ({ spec, number }: Pick<Of, 'spec' | 'number'>) => (
   </ol>
 );
 
-export const Beside = ({ spec, beside }: Pick<Of, 'spec' | 'beside'>) => (
-  <Choice
-    title="Beside the version"
-    of={{
-      get value() {
-        return String(beside);
-      },
-      set value(one) {
-        setQuery({ with: one });
-      },
-    }}
-    options={numbersOf(spec).map(String)}
-  />
-);
-
 function Difference({ spec, number, beside, worked }: Of) {
   const old = spec.versions[beside];
   if (typeof worked === 'string' || !old) return <p class="notice failed">{String(worked)}</p>;
@@ -166,41 +87,6 @@ function Difference({ spec, number, beside, worked }: Of) {
       )}
     </section>
   );
-}
-
-/** The variables of a version, with fields that their schemas ask for. */
-export function ValueFields({ worked, work: { values } }: Pick<Of, 'worked' | 'work'>) {
-  if (typeof worked === 'string') return null;
-  return (
-    <>
-      {Object.entries(worked.variables ?? {}).map(([name, variable]) => {
-        const of = {
-          get value() {
-            return values.value[name] ?? startOf(variable);
-          },
-          set value(next) {
-            values.value = { ...values.value, [name]: next };
-          },
-        };
-        const kind = kindOf(variable);
-        const title = `${name}${variable.description === undefined ? '' : `: ${variable.description}`}`;
-        if (kind === 'choice' || kind === 'flag')
-          return <Choice key={name} title={title} of={of} options={optionsOf(variable)} none="the default" />;
-        if (kind === 'number') return <TextField key={name} title={title} of={of} max={32} />;
-        return <TextArea key={name} title={kind === 'json' ? `${title} (JSON)` : title} of={of} rows={2} />;
-      })}
-    </>
-  );
-}
-
-/** The values of the form, or what is wrong with one of them. */
-export function typedValues({ worked, work }: Pick<Of, 'worked' | 'work'>): Readonly<Record<string, unknown>> | string {
-  if (typeof worked === 'string') return worked;
-  try {
-    return valuesOf(worked, work.values.value);
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }
 
 function Code({ prompt, spec, number, ...of }: Of) {
