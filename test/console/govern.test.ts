@@ -96,7 +96,7 @@ describe.skipIf(executable === undefined)('the page', () => {
     });
     await page.click('button:text-is("Revoke the token")');
     await page.fill('dialog input', 'old');
-    await page.keyboard.press('Enter');
+    await page.click('dialog button:text-is("Revoke the token")');
     await expect.poll(() => served.calls.includes('DELETE /tokens/old')).toBe(true);
     await page.click('button:text-is("Create a token")');
     await page.fill('dialog label:has-text("Id") input', 'bob');
