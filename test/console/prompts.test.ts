@@ -6,7 +6,7 @@ import { serveRecorded, streamOf, type Recorded, type RecordedPage } from './pag
 import { ANSWERS } from './recorded/answers.ts';
 import { prompts } from './recorded/govern.ts';
 
-const PAGE = '#/prompts?prompt=ticket-summary';
+const PAGE = '#/prompts?row=ticket-summary';
 
 describe.skipIf(executable === undefined)('the page of a prompt', () => {
   let browser: Browser;
@@ -140,7 +140,7 @@ describe.skipIf(executable === undefined)('the page of a prompt', () => {
     await page.click('dialog button:text-is("Promote")');
     await expect.poll(() => served.calls.includes('POST /prompts/ticket-summary:promote')).toBe(true);
     expect(lastBody()).toEqual({ version: 2, label: 'production' });
-    await open('#/prompts?prompt=greeting');
+    await open('#/prompts?row=greeting');
     await page.click('button:text-is("Propose as version 2")');
     await page.waitForSelector('dialog .diff .added:has-text("2: {}")');
     expect(lastBody()).toMatchObject({ id: 'greeting', spec: { versions: { 1: { text: 'Hello {{name}}' }, 2: {} } } });

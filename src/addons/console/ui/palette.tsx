@@ -35,7 +35,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   requests: '/requests?row=',
   configs: '/requests?config=',
   models: '/requests?model=',
-  prompts: '/prompts?prompt=',
+  prompts: '/prompts?row=',
 };
 
 const goalsOf = (found: readonly ApiSchemas['found'][]): readonly Goal[] =>

@@ -4,17 +4,17 @@ import { useLoad } from '../../api/load.ts';
 import { allOf } from '../../api/pages.ts';
 import { owns, session } from '../../api/session.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
-import { address, setQuery } from '../../address.ts';
+import { address, linkTo, setQuery } from '../../address.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { moment } from '../../parts/format.ts';
 import { Grid } from '../../parts/grid.tsx';
 import { zone } from '../../parts/prefs.ts';
-import { useRowKeys } from '../../parts/row-keys.ts';
+import { Rows } from '../../parts/rows.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Command, Empty, Loads } from '../../parts/states.tsx';
-import { OWNER, Table, type Column } from '../../parts/table.tsx';
+import { OWNER, type Column } from '../../parts/table.tsx';
 import { AddWebhook, WEBHOOK_LINES } from './add.tsx';
 import { WebhookDetail } from './webhook.tsx';
 
@@ -52,49 +52,34 @@ export function Alerts() {
 }
 
 function Fired() {
-  const read = async (signal: AbortSignal) => (await ask(api.GET('/alerts/fired', { params: {}, signal }))).items;
-  const load = useLoad('fired', read);
-  const row = address.value.query.get('row');
-  const found = load.state.value.data ?? [];
-  const chosen = found.find(({ id }) => id === row);
-  useRowKeys(
-    found.map(({ id }) => id),
-    'row',
-  );
+  const load = useLoad('fired', async (signal) => (await ask(api.GET('/alerts/fired', { params: {}, signal }))).items);
   return (
-    <div class={`split${chosen ? ' open' : ''}`}>
-      <div class="list">
-        <Loads state={load.state.value} retry={load.reload}>
-          {(alerts) =>
-            alerts.length === 0 ? (
-              <Empty title="No alert has fired">
-                <p>
-                  This gateway has raised none since {moment(session.value?.started_at ?? 0, zone.value)}. Budgets, keys
-                  that end and models without a price raise some.
-                </p>
-                <p>
-                  <a class="button" href="#/alerts?tab=webhooks">
-                    Test a webhook
-                  </a>
-                </p>
-              </Empty>
-            ) : (
-              <Table
-                label="Alerts"
-                layout="fired"
-                columns={FIRED}
-                rows={alerts}
-                idOf={({ id }) => id}
-                selected={row}
-                onOpen={(id) => setQuery({ row: id })}
-                foot={<p class="table-foot third">Alerts of this gateway since its start, at most 200.</p>}
-              />
-            )
+    <Loads state={load.state.value} retry={load.reload}>
+      {(alerts) => (
+        <Rows
+          label="Alerts"
+          layout="fired"
+          columns={FIRED}
+          rows={alerts}
+          idOf={({ id }) => id}
+          none={
+            <Empty title="No alert has fired">
+              <p>
+                This gateway has raised none since {moment(session.value?.started_at ?? 0, zone.value)}. Budgets, keys
+                that end and models without a price raise some.
+              </p>
+              <p>
+                <a class="button" href="#/alerts?tab=webhooks">
+                  Test a webhook
+                </a>
+              </p>
+            </Empty>
           }
-        </Loads>
-      </div>
-      {chosen && <FiredDetail alert={chosen} />}
-    </div>
+          detail={(alert) => <FiredDetail alert={alert} />}
+          foot={<p class="table-foot third">Alerts of this gateway since its start, at most 200.</p>}
+        />
+      )}
+    </Loads>
   );
 }
 
@@ -111,7 +96,7 @@ const FIRED: readonly Column<FiredAlert>[] = [
     name: 'text',
     label: 'What',
     title: ({ text }) => text,
-    cell: ({ id, text }) => <a href={`#/alerts?row=${encodeURIComponent(id)}`}>{text}</a>,
+    cell: ({ id, text }) => <a href={linkTo({ row: id })}>{text}</a>,
   },
   {
     name: 'delivered',
@@ -151,7 +136,7 @@ const WEBHOOKS: readonly Column<Webhook>[] = [
     name: 'name',
     label: 'Webhook',
     title: ({ id }) => id,
-    cell: ({ id }) => <a href={`#/alerts?tab=webhooks&row=${encodeURIComponent(id)}`}>{id}</a>,
+    cell: ({ id }) => <a href={linkTo({ row: id })}>{id}</a>,
   },
   { name: 'kinds', label: 'Kinds', cell: ({ spec }) => spec.kinds?.join(' ') ?? 'all' },
   { name: 'nodes', label: 'Nodes', cell: ({ spec }) => spec.nodes?.join(' ') ?? 'all' },
@@ -159,45 +144,29 @@ const WEBHOOKS: readonly Column<Webhook>[] = [
 ];
 
 function Webhooks() {
-  const { query } = address.value;
-  const load = useLoad(
-    'webhooks',
-    (signal) => allOf((page) => ask(api.GET('/alerts', { params: { query: page }, signal }))),
-    settingsTurn.value,
-  );
-  const row = query.get('row');
-  const found = load.state.value.data ?? [];
-  const chosen = found.find(({ id }) => id === row);
-  useRowKeys(
-    found.map(({ id }) => id),
-    'row',
-  );
+  const read = (signal: AbortSignal) => allOf((page) => ask(api.GET('/alerts', { params: { query: page }, signal })));
+  const load = useLoad('webhooks', read, settingsTurn.value);
   return (
-    <div class={`split${chosen ? ' open' : ''}`}>
-      <div class="list">
-        <Loads state={load.state.value} retry={load.reload}>
-          {(webhooks) =>
-            webhooks.length === 0 ? (
+    <>
+      <Loads state={load.state.value} retry={load.reload}>
+        {(webhooks) => (
+          <Rows
+            label="Webhooks"
+            layout="webhooks"
+            columns={WEBHOOKS}
+            rows={webhooks}
+            idOf={({ id }) => id}
+            none={
               <Empty title="No webhook yet">
                 <p>A webhook gets alerts as signed requests. These lines of server.yaml make one:</p>
                 <Command text={WEBHOOK_LINES} label="Lines of server.yaml" />
               </Empty>
-            ) : (
-              <Table
-                label="Webhooks"
-                layout="webhooks"
-                columns={WEBHOOKS}
-                rows={webhooks}
-                idOf={({ id }) => id}
-                selected={row}
-                onOpen={(id) => setQuery({ row: id })}
-              />
-            )
-          }
-        </Loads>
-      </div>
-      {chosen && <WebhookDetail key={chosen.id} webhook={chosen} onChange={load.reload} />}
-      {query.has('add') && <AddWebhook onDone={load.reload} />}
-    </div>
+            }
+            detail={(webhook) => <WebhookDetail key={webhook.id} webhook={webhook} onChange={load.reload} />}
+          />
+        )}
+      </Loads>
+      {address.value.query.has('add') && <AddWebhook onDone={load.reload} />}
+    </>
   );
 }

@@ -4,9 +4,9 @@ import { api, ask } from '../../api/client.ts';
 import { needs } from '../../api/session.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { setQuery } from '../../address.ts';
-import { Confirm } from '../../parts/confirm.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Facts } from '../../parts/facts.tsx';
+import { Remove } from '../../parts/remove.tsx';
 import { Action, Problem } from '../../parts/states.tsx';
 
 interface DetailProps {
@@ -16,7 +16,12 @@ interface DetailProps {
 
 /** A webhook, a test of it, and its end. */
 export function WebhookDetail({ webhook, onChange }: DetailProps) {
-  const { id, spec, owner } = webhook;
+  const { id, spec, owner, etag } = webhook;
+  const remove = async (): Promise<void> => {
+    await ask(api.DELETE('/alerts/{id}', { params: { path: { id }, header: { 'If-Match': etag } } }));
+    setQuery({ row: undefined });
+    onChange();
+  };
   return (
     <Drawer label={`Webhook ${id}`} name="row" head={<h2>{id}</h2>}>
       <Facts
@@ -29,7 +34,11 @@ export function WebhookDetail({ webhook, onChange }: DetailProps) {
       />
       <Test id={id} />
       {owner === 'store' ? (
-        <Remove webhook={webhook} onChange={onChange} />
+        <p>
+          <Remove id={id} verb="Delete the webhook" remove={remove}>
+            <p>It gets no alert any more. Alerts that wait for it are lost; the log has them.</p>
+          </Remove>
+        </p>
       ) : (
         <p class="second">The webhook is in {owner}: change it there. The gateway reloads the file.</p>
       )}
@@ -61,27 +70,5 @@ function Test({ id }: { readonly id: string }) {
       </div>
       {test.error.value && <Problem error={test.error.value} />}
     </>
-  );
-}
-
-function Remove({ webhook: { id, etag }, onChange }: DetailProps) {
-  const open = useSignal(false);
-  const close = (): void => void (open.value = false);
-  const remove = useAction(async () => {
-    await ask(api.DELETE('/alerts/{id}', { params: { path: { id }, header: { 'If-Match': etag } } }));
-    setQuery({ row: undefined });
-    onChange();
-  });
-  return (
-    <p>
-      <Action kind="danger" needs={needs('admin')} onClick={() => void (open.value = true)}>
-        Delete the webhook
-      </Action>
-      {open.value && (
-        <Confirm id={id} verb="Delete the webhook" doing={remove} onClose={close}>
-          <p>It gets no alert any more. Alerts that wait for it are lost; the log has them.</p>
-        </Confirm>
-      )}
-    </p>
   );
 }

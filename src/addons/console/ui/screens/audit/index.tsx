@@ -4,18 +4,18 @@ import { usePaged } from '../../api/paged.ts';
 import { session } from '../../api/session.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { useSignal } from '@preact/signals';
-import { address, setQuery } from '../../address.ts';
+import { address, linkTo, setQuery } from '../../address.ts';
 import { Diff } from '../../parts/diff.tsx';
 import { diffLines, linesOf } from '../../parts/diff.ts';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { count, moment, plural } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
-import { useRowKeys } from '../../parts/row-keys.ts';
+import { Rows } from '../../parts/rows.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Action, Empty, Loads, Problem } from '../../parts/states.tsx';
-import { Table, type Column } from '../../parts/table.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
 
 type AuditRow = ApiSchemas['audit_row'];
@@ -46,7 +46,7 @@ export function Audit() {
         {hasStore && <Filter />}
       </header>
       {hasStore ? (
-        <Rows />
+        <AuditRows />
       ) : (
         <div class="body">
           <Empty title="No audit without a store">
@@ -71,43 +71,29 @@ const Filter = () => (
   </>
 );
 
-function Rows() {
+function AuditRows() {
   const { query } = address.value;
-  const [kind, id, row] = [query.get('kind') ?? '', query.get('q') ?? '', query.get('row')];
+  const [kind, id] = [query.get('kind') ?? '', query.get('q') ?? ''];
   const wanted = { limit: LIMIT, ...(kind !== '' && { object_kind: kind }), ...(id !== '' && { object_id: id }) };
-  const rows = usePaged(JSON.stringify(wanted), (page, signal) =>
+  const { first, items, error, more, retry } = usePaged(JSON.stringify(wanted), (page, signal) =>
     ask(api.GET('/audit', { params: { query: { ...wanted, ...page } }, ...(signal && { signal }) })),
   );
-  const chosen = rows.items.find(({ seq }) => String(seq) === row);
-  useRowKeys(
-    rows.items.map(({ seq }) => String(seq)),
-    'row',
-  );
   return (
-    <div class={`split${chosen ? ' open' : ''}`}>
-      <div class="list">
-        <Loads state={rows.first.state.value} retry={rows.first.reload}>
-          {() =>
-            rows.items.length === 0 ? (
-              <Nothing filtered={kind !== '' || id !== ''} />
-            ) : (
-              <Table
-                label="Audit"
-                layout="audit"
-                columns={COLUMNS}
-                rows={rows.items}
-                idOf={({ seq }) => String(seq)}
-                selected={row}
-                onOpen={(seq) => setQuery({ row: seq })}
-                onEnd={rows.more}
-                foot={rows.error && <Problem error={rows.error} retry={rows.retry} />}
-              />
-            )
-          }
-        </Loads>
-      </div>
-      {chosen && <RowDetail row={chosen} />}
-    </div>
+    <Loads state={first.state.value} retry={first.reload}>
+      {() => (
+        <Rows
+          label="Audit"
+          layout="audit"
+          columns={COLUMNS}
+          rows={items}
+          idOf={({ seq }) => String(seq)}
+          none={<Nothing filtered={kind !== '' || id !== ''} />}
+          detail={(row) => <RowDetail row={row} />}
+          onEnd={more}
+          foot={error && <Problem error={error} retry={retry} />}
+        />
+      )}
+    </Loads>
   );
 }
 
@@ -142,9 +128,7 @@ const COLUMNS: readonly Column<AuditRow>[] = [
     title: ({ kind, id }) => `${kind} ${id}`,
     cell: ({ seq, kind, id }) => (
       <>
-        <a href={`#/audit?row=${seq}`} onClick={(event) => openHere(event, seq)}>
-          {id === '' ? kind : id}
-        </a>{' '}
+        <a href={linkTo({ row: String(seq) })}>{id === '' ? kind : id}</a>{' '}
         {id !== '' && <span class="third">{kind}</span>}
       </>
     ),
@@ -156,12 +140,6 @@ const COLUMNS: readonly Column<AuditRow>[] = [
     cell: ({ reason }) => <span class="second">{reason}</span>,
   },
 ];
-
-/** The filter stays. */
-function openHere(event: MouseEvent, seq: number): void {
-  event.preventDefault();
-  setQuery({ row: String(seq) });
-}
 
 function RowDetail({ row }: { readonly row: AuditRow }) {
   const { seq, at, actor, role, address: from, action, kind, id, before, after, reason, hash } = row;

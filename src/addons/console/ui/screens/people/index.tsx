@@ -3,16 +3,16 @@ import { useLoad } from '../../api/load.ts';
 import { allOf } from '../../api/pages.ts';
 import { may, needs, session } from '../../api/session.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
-import { address, setQuery } from '../../address.ts';
+import { address, linkTo, setQuery } from '../../address.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
 import { moment } from '../../parts/format.ts';
 import { Grid } from '../../parts/grid.tsx';
 import { zone } from '../../parts/prefs.ts';
-import { useRowKeys } from '../../parts/row-keys.ts';
+import { Rows } from '../../parts/rows.tsx';
 import { Nothing, SearchField } from '../../parts/search-field.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Empty, Loads } from '../../parts/states.tsx';
-import { Table, type Column } from '../../parts/table.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
 import { CreateToken } from './create.tsx';
 import { TokenDetail } from './token.tsx';
@@ -109,7 +109,7 @@ const COLUMNS: readonly Column<Token>[] = [
     name: 'name',
     label: 'Token',
     title: ({ id }) => id,
-    cell: ({ id }) => <a href={`#/people?row=${encodeURIComponent(id)}`}>{id}</a>,
+    cell: ({ id }) => <a href={linkTo({ row: id })}>{id}</a>,
   },
   { name: 'role', label: 'Role', cell: ({ role }) => role },
   { name: 'state', label: 'State', cell: ({ state }) => <Chip tone={toneOf(state)}>{state}</Chip> },
@@ -126,13 +126,6 @@ const COLUMNS: readonly Column<Token>[] = [
 ];
 
 function Tokens({ tokens, onChange }: { readonly tokens: readonly Token[]; readonly onChange: () => void }) {
-  const row = address.value.query.get('row');
-  const shown = tokens.filter(({ id, role }) => `${id} ${role}`.includes(words()));
-  const chosen = tokens.find(({ id }) => id === row);
-  useRowKeys(
-    shown.map(({ id }) => id),
-    'row',
-  );
   if (session.value?.features.store === false)
     return (
       <div class="body">
@@ -143,25 +136,18 @@ function Tokens({ tokens, onChange }: { readonly tokens: readonly Token[]; reado
       </div>
     );
   return (
-    <div class={`split${chosen ? ' open' : ''}`}>
-      <div class="list">
-        {shown.length === 0 ? (
-          <Nothing total={tokens.length} noun="token" add={['Create a token', '#/people?add=1']}>
-            A person, or a program, calls the API with a token of its own.
-          </Nothing>
-        ) : (
-          <Table
-            label="Tokens"
-            layout="tokens"
-            columns={COLUMNS}
-            rows={shown}
-            idOf={({ id }) => id}
-            selected={row}
-            onOpen={(id) => setQuery({ row: id })}
-          />
-        )}
-      </div>
-      {chosen && <TokenDetail key={chosen.id} token={chosen} onChange={onChange} />}
-    </div>
+    <Rows
+      label="Tokens"
+      layout="tokens"
+      columns={COLUMNS}
+      rows={tokens.filter(({ id, role }) => `${id} ${role}`.includes(words()))}
+      idOf={({ id }) => id}
+      none={
+        <Nothing total={tokens.length} noun="token" add={['Create a token', '#/people?add=1']}>
+          A person, or a program, calls the API with a token of its own.
+        </Nothing>
+      }
+      detail={(token) => <TokenDetail key={token.id} token={token} onChange={onChange} />}
+    />
   );
 }

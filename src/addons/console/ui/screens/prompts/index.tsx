@@ -11,10 +11,10 @@ import { Decide } from '../../parts/decide.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { TextArea, TextField } from '../../parts/fields.tsx';
 import { Patch } from '../../parts/patch.tsx';
-import { useRowKeys } from '../../parts/row-keys.ts';
+import { Rows } from '../../parts/rows.tsx';
 import { Nothing, SearchField } from '../../parts/search-field.tsx';
 import { Loads } from '../../parts/states.tsx';
-import { OWNER, Table, type Column } from '../../parts/table.tsx';
+import { OWNER, type Column } from '../../parts/table.tsx';
 import { PromptPage } from './page.tsx';
 import { namesIn, numbersOf, specOf, type Prompt } from './prompt.ts';
 
@@ -26,7 +26,7 @@ export function Prompts() {
     (signal) => allOf((page) => ask(api.GET('/prompts', { params: { query: page }, signal }))),
     settingsTurn.value,
   );
-  const chosen = load.state.value.data?.find(({ id }) => id === query.get('prompt'));
+  const chosen = load.state.value.data?.find(({ id }) => id === query.get('row'));
   return (
     <>
       <header class="head ruled">
@@ -63,7 +63,7 @@ const COLUMNS: readonly Column<Prompt>[] = [
     name: 'name',
     label: 'Prompt',
     title: ({ id }) => id,
-    cell: ({ id }) => <a href={`#/prompts?prompt=${encodeURIComponent(id)}`}>{id}</a>,
+    cell: ({ id }) => <a href={`#/prompts?row=${encodeURIComponent(id)}`}>{id}</a>,
   },
   {
     name: 'versions',
@@ -87,28 +87,20 @@ const COLUMNS: readonly Column<Prompt>[] = [
   OWNER,
 ];
 
-function List({ prompts, words }: { readonly prompts: readonly Prompt[]; readonly words: string }) {
-  const shown = prompts.filter(({ id, spec }) => `${id} ${spec.description ?? ''}`.includes(words));
-  useRowKeys([], 'prompt');
-  return (
-    <div class="list">
-      {shown.length === 0 ? (
-        <Nothing total={prompts.length} noun="prompt" add={['Create a prompt', '#/prompts?add=1']}>
-          A prompt has versions of a chat request with variables. Applications send its name and the values.
-        </Nothing>
-      ) : (
-        <Table
-          label="Prompts"
-          layout="prompts"
-          columns={COLUMNS}
-          rows={shown}
-          idOf={({ id }) => id}
-          onOpen={(prompt) => setQuery({ prompt }, false)}
-        />
-      )}
-    </div>
-  );
-}
+const List = ({ prompts, words }: { readonly prompts: readonly Prompt[]; readonly words: string }) => (
+  <Rows
+    label="Prompts"
+    layout="prompts"
+    columns={COLUMNS}
+    rows={prompts.filter(({ id, spec }) => `${id} ${spec.description ?? ''}`.includes(words))}
+    idOf={({ id }) => id}
+    none={
+      <Nothing total={prompts.length} noun="prompt" add={['Create a prompt', '#/prompts?add=1']}>
+        A prompt has versions of a chat request with variables. Applications send its name and the values.
+      </Nothing>
+    }
+  />
+);
 
 /** In the store, or as a patch that makes its file. */
 function CreatePrompt({ onDone }: { readonly onDone: () => void }) {
@@ -121,7 +113,7 @@ function CreatePrompt({ onDone }: { readonly onDone: () => void }) {
     const body = { id: id.value, spec };
     if (!owns('prompts')) return void (draft.value = await ask(api.POST('/prompts:draft', { params: {}, body })));
     await ask(api.POST('/prompts', { params: {}, body }));
-    setQuery({ add: undefined, prompt: id.value });
+    setQuery({ add: undefined, row: id.value });
     onDone();
   });
   const missing = id.value === '' || text.value === '' ? 'It takes an id and a text.' : undefined;

@@ -4,11 +4,11 @@ import { api, ask } from '../../api/client.ts';
 import { needs } from '../../api/session.ts';
 import type { ProposedPatch } from '../../api/shapes.ts';
 import { setQuery } from '../../address.ts';
-import { Confirm } from '../../parts/confirm.tsx';
 import { Decide } from '../../parts/decide.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { Patch } from '../../parts/patch.tsx';
+import { Remove } from '../../parts/remove.tsx';
 import { Action, Problem } from '../../parts/states.tsx';
 import { mergePatch, numbersOf, type Spec } from './prompt.ts';
 import type { Of } from './work.tsx';
@@ -56,7 +56,7 @@ function changesOf(
     },
     async remove(): Promise<void> {
       await ask(api.DELETE('/prompts/{id}', { params }));
-      setQuery({ prompt: undefined, v: undefined });
+      setQuery({ row: undefined, v: undefined });
       onChange();
     },
   };
@@ -85,7 +85,7 @@ function lacksOf({ spec, number, work, worked }: Of) {
 
 /** Saves what was edited, as this version or as a new one; releases and promotes it. */
 export function VersionActions(of: Of) {
-  const open = useSignal<'release' | 'promote' | 'delete' | undefined>(undefined);
+  const open = useSignal<'release' | 'promote' | undefined>(undefined);
   const draft = useSignal<ProposedPatch | undefined>(undefined);
   const { prompt, spec, number, onChange } = of;
   const changes = changesOf(of, draft);
@@ -112,9 +112,9 @@ export function VersionActions(of: Of) {
           Promote version {number}
         </Action>
         {changes.inStore && (
-          <Action kind="danger" needs={least} onClick={() => void (open.value = 'delete')}>
-            Delete the prompt
-          </Action>
+          <Remove id={prompt.id} verb="Delete the prompt" remove={changes.remove}>
+            <p>Requests that name it get 404, and its id is not given again.</p>
+          </Remove>
         )}
         <span class="mono third right">{changes.inStore ? 'in the store' : prompt.owner}</span>
       </p>
@@ -126,7 +126,6 @@ export function VersionActions(of: Of) {
       )}
       {open.value === 'release' && <Release number={number} changes={changes} onClose={close} />}
       {open.value === 'promote' && <Promote spec={spec} number={number} changes={changes} onClose={close} />}
-      {open.value === 'delete' && <Remove id={prompt.id} changes={changes} onClose={close} />}
     </>
   );
 }
@@ -165,14 +164,5 @@ function Promote({ spec, number, changes, onClose }: ChangeProps & Pick<Of, 'num
         onClose={onClose}
       />
     </Dialog>
-  );
-}
-
-function Remove({ id, changes, onClose }: ChangeProps & { readonly id: string }) {
-  const doing = useAction(() => changes.remove());
-  return (
-    <Confirm id={id} verb="Delete the prompt" doing={doing} onClose={onClose}>
-      <p>Requests that name it get 404, and its id is not given again.</p>
-    </Confirm>
   );
 }
