@@ -1,6 +1,6 @@
-import type { Schema } from '../../../core/settings/schema/schema-files.ts';
+import { SCHEMA_NAMES, type Schema } from '../../../core/settings/schema/schema-files.ts';
 import { ROLES } from './roles.ts';
-import { ID, flag, integer, list, moment, nullable, number, object, own, text } from './schema-words.ts';
+import { BASE, ID, flag, integer, list, moment, nullable, number, object, own, text } from './schema-words.ts';
 
 // Bodies and answers of the calls of console-routes.ts.
 
@@ -33,6 +33,11 @@ const VALUES: Schema = {
   type: 'object',
   examples: [{ ticket: 'It does not start.' }],
 };
+/** The keywords bound what a check costs. */
+const VALUE: Schema = {
+  ...(SCHEMA_NAMES.includes('prompt') ? { $ref: `${BASE}prompt.json#/definitions/value` } : { type: 'object' }),
+  description: 'The reply is JSON that fits this schema, with the keywords of a schema of a variable.',
+};
 const OF_PROMPT = {
   version: text('A number or a label. Default: the latest.', { maxLength: 64, examples: ['production'] }),
   draft: DRAFT,
@@ -50,11 +55,7 @@ export const CONSOLE_BODIES = {
           {
             variables: VALUES,
             text: text('The reply has this text.', { maxLength: 10_000 }),
-            schema: {
-              description: 'The reply is JSON that fits this schema, with the keywords of a schema of a variable.',
-              type: 'object',
-              examples: [{ type: 'object', required: ['title'] }],
-            },
+            schema: VALUE,
           },
           [],
         ),
