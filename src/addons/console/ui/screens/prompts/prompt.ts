@@ -47,18 +47,24 @@ const textsOf = ({ text, messages = [] }: Version): readonly string[] => [
   ...messages.flatMap(({ content }) => (typeof content === 'string' ? content : JSON.stringify(content ?? ''))),
 ];
 
+const TAG = /\{\{\s*([#^/]?)\s*([A-Za-z_][\w-]{0,63})[\w.-]*\s*\}\}/g;
+
 /** The variables that the templates name. What a list or an object has in it is no variable. */
 export function namesIn(version: Version): readonly string[] {
-  const { variables = {} } = version;
-  const isNested = (name: string): boolean =>
-    ['array', 'object'].includes(String(new Map(Object.entries(variables)).get(name)?.schema?.['type']));
-  const found = textsOf(version).flatMap((text) => {
-    const outer = text.replaceAll(/\{\{\s*#\s*([\w-]+)\s*\}\}[^]*?\{\{\s*\/\s*\1\s*\}\}/g, (whole, name: string) =>
-      isNested(name) ? `{{${name}}}` : whole,
-    );
-    return [...outer.matchAll(/\{\{\s*[#^]?\s*([A-Za-z_][\w-]{0,63})[\w.-]*\s*\}\}/g)].map(([, name = '']) => name);
-  });
-  return [...new Set(found)];
+  const known = new Map(Object.entries(version.variables ?? {}));
+  const isNested = (name: string): boolean => kindOf(known.get(name) ?? {}) === 'json';
+  const names = new Set<string>();
+  for (const text of textsOf(version)) {
+    let inside: string | undefined;
+    for (const [, sign, name = ''] of text.matchAll(TAG)) {
+      if (sign === '/') inside = inside === name ? undefined : inside;
+      else if (inside === undefined) {
+        names.add(name);
+        if (sign === '#' && isNested(name)) inside = name;
+      }
+    }
+  }
+  return [...names];
 }
 
 type FieldKind = 'choice' | 'flag' | 'number' | 'text' | 'json';

@@ -43,15 +43,19 @@ export function workOf(id: string): Work {
   return work;
 }
 
-/** The version with what a person has changed of it; the text of a mistake. */
-export function workedVersion(spec: Spec, { edits }: Work, number: number): Version | string {
-  const saved = spec.versions[number] ?? {};
-  const draft = edits.value[number];
+/** What is made, or what is wrong. */
+function orWords<Made>(make: () => Made): Made | string {
   try {
-    return draft ? versionOf(draft) : saved;
+    return make();
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+/** The version with what a person has changed of it; the text of a mistake. */
+export function workedVersion(spec: Spec, { edits }: Work, number: number): Version | string {
+  const draft = edits.value[number];
+  return draft ? orWords(() => versionOf(draft)) : (spec.versions[number] ?? {});
 }
 
 export type Of = PromptProps & {
@@ -103,11 +107,5 @@ export function ValueFields({ worked, work: { values } }: Pick<Of, 'worked' | 'w
 }
 
 /** The values of the form, or what is wrong with one of them. */
-export function typedValues({ worked, work }: Pick<Of, 'worked' | 'work'>): Readonly<Record<string, unknown>> | string {
-  if (typeof worked === 'string') return worked;
-  try {
-    return valuesOf(worked, work.values.value);
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
+export const typedValues = ({ worked, work }: Pick<Of, 'worked' | 'work'>): Readonly<Record<string, unknown>> | string =>
+  typeof worked === 'string' ? worked : orWords(() => valuesOf(worked, work.values.value));
