@@ -61,7 +61,7 @@ function promoted(spec: EntityDoc, { version, label }: Promotion): EntityDoc {
 }
 
 /** @param version a number or a label; undefined: the latest. Throws `not_found`. */
-export function versionIn(spec: EntityDoc, version: string | number | undefined): EntityDoc {
+function versionIn(spec: EntityDoc, version: string | number | undefined): EntityDoc {
   return versionOf(spec, version).found;
 }
 

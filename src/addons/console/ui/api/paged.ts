@@ -14,7 +14,7 @@ interface Read<Item> extends Page<Item> {
   readonly error?: ApiRefusal;
 }
 
-export interface Paged<Item> {
+interface Paged<Item> {
   readonly first: Loading<Page<Item>>;
   readonly items: readonly Item[];
   /** Why the next page is not there. */

@@ -4,7 +4,7 @@ import type { ApiSchemas } from '../../api/shapes.ts';
 export type Prompt = ApiSchemas['prompt'];
 type Json = Readonly<Record<string, unknown>>;
 
-export interface Variable {
+interface Variable {
   readonly description?: string;
   readonly schema?: Json;
   readonly media?: string;

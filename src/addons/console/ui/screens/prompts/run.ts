@@ -23,8 +23,6 @@ export interface PromptCase {
   readonly schema: string;
 }
 
-export type CaseRun = ReturnType<typeof createCaseRun>;
-
 /** Cases with two versions, their outcomes as they come. */
 export function createCaseRun() {
   const outcomes = signal<readonly CaseOutcome[]>([]);

@@ -21,7 +21,7 @@ export interface PromptProps {
 }
 
 /** What a person has typed about a prompt. It lives as long as the page: texts are in no address and no storage. */
-export interface Work {
+interface Work {
   /** By the number of the version. */
   readonly edits: Signal<Readonly<Record<number, Edited>>>;
   /** Values of the form, as they are typed. */
