@@ -3629,9 +3629,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   [k: string]: unknown
   }
   text?: string
-  schema?: {
-  [k: string]: unknown
-  }
+  schema?: PromptValueSchema
   }[]
   }
   export interface PromptEvent {
