@@ -24,6 +24,8 @@ const WEBHOOK = {
   kinds: ['budget'],
 };
 
+const PROMPT = { versions: { 1: { model: '@sim/m', text: 'Summarise: {{ticket}}', variables: { ticket: {} } } } };
+
 export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   ...ofObjects,
   'keys.rotate': { path: '/keys/ID:rotate', body: { overlap: '1h' } },
@@ -87,6 +89,26 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   },
   'keys.draft': { path: '/keys:draft', body: { id: 'NEW', spec: { team: 'search' } } },
   'playground.create': { path: '/playground', body: { as: 'test', body: { model: '@sim/m', messages: [] } } },
+  'prompts.list': { path: '/prompts' },
+  'prompts.get': { path: '/prompts/ID' },
+  'prompts.create': { path: '/prompts', body: { id: 'NEW', spec: PROMPT } },
+  'prompts.patch': { path: '/prompts/ID', body: { spec: { description: 'Summarises.' } } },
+  'prompts.delete': { path: '/prompts/ID' },
+  'prompts.release': { path: '/prompts/ID:release', body: { version: 1 } },
+  'prompts.promote': { path: '/prompts/ID:promote', body: { version: 1, label: 'production' } },
+  'prompts.render': {
+    path: '/prompts/ID:render',
+    body: { draft: { text: 'Hello {{name}}', variables: { name: {} } }, variables: { name: 'Ann' } },
+  },
+  'prompts.run': {
+    path: '/prompts/ID:run',
+    body: { as: 'test', versions: [{ draft: { text: 'Hello', model: '@sim/m' } }], cases: [{}] },
+  },
+  'prompts.draft': { path: '/prompts:draft', body: { id: 'NEW', spec: PROMPT } },
+  'alerts.fired': { path: '/alerts/fired' },
+  'alerts.test': { path: '/alerts/ID:test' },
+  'plugins.list': { path: '/plugins' },
+  'people.list': { path: '/people' },
   'whoami.get': { path: '/whoami' },
   'replicas.list': { path: '/replicas' },
   'openapi.get': { path: '/openapi.json' },
@@ -99,6 +121,7 @@ export const sampleOf = (kind: string, id: string, node: string): object => {
   if (kind === 'tokens') return { id, role: 'viewer' };
   if (kind === 'prices') return { id, spec: { model: 'm', usd: { input: 1, output: 2 } } };
   if (kind === 'alerts') return { id, spec: WEBHOOK };
+  if (kind === 'prompts') return { id, spec: PROMPT };
   if (kind === 'providers') return { id, spec: { provider: 'simulator' } };
   if (kind === 'budgets') return { id, spec: { node, cap: '10 USD', period: 'day' } };
   return { id, spec: kind === 'limits' ? { node, concurrency: 5 } : {} };
@@ -113,5 +136,6 @@ export const CREATED_KINDS = [
   'prices',
   'alerts',
   'providers',
+  'prompts',
   'tokens',
 ];

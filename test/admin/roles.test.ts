@@ -36,6 +36,12 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   ...ofKind('prices', absent, changes),
   ...ofKind('alerts', absent, changes),
   ...ofKind('providers', reads, changesFile),
+  ...ofKind('prompts', absent, changes),
+  'prompts.release': changes,
+  'prompts.promote': changes,
+  'prompts.render': ['200', '200', '200'],
+  'prompts.run': asks,
+  'prompts.draft': asks,
   'keys.rotate': turnsFile,
   'keys.revoke': turnsFile,
   'budgets.adjust': ['403 forbidden', '409 no_store', '409 no_store'],
@@ -68,6 +74,10 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   'providers.draft': asks,
   'keys.draft': asks,
   'playground.create': asks,
+  'alerts.fired': reads,
+  'alerts.test': ['403 forbidden', '404 not_found', '404 not_found'],
+  'plugins.list': reads,
+  'people.list': ['403 forbidden', '403 forbidden', '200'],
   'openapi.get': reads,
 };
 

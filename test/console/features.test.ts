@@ -13,6 +13,7 @@ import { storeSettings } from '../../src/core/settings/source/stored-objects.ts'
 const IS_ON: Readonly<Record<keyof typeof FEATURES, (settings: Settings) => boolean>> = {
   store: ({ server }) => storeSettings(server) !== undefined,
   records: ({ server }) => keptRecordsOf(server) !== undefined,
+  plugins: ({ server }) => valueAt(server, ['telemetry', 'metrics', 'plugins']) === 'all',
   explain: ({ server }) => valueAt(server, ['admin', 'explain']) === 'all',
 };
 

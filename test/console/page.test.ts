@@ -4,6 +4,7 @@ import { executable, openBrowser } from './chromium.ts';
 import { buildPage, expectClean, LOOKS, openPage, type Look, type OpenPage } from './kit.ts';
 import { serveRecorded, type Recorded, type RecordedPage } from './page.ts';
 import { ANSWERS } from './recorded/answers.ts';
+import { fired } from './recorded/govern.ts';
 import { idOf, lines, request, session } from './recorded/requests.ts';
 import { isFull } from '../support/effort.ts';
 
@@ -22,6 +23,17 @@ const SCREENS: readonly (readonly [address: string, sign: string, calls: number]
   ['#/keys?key=search', '.drawer .effective', 8],
   ['#/keys?add=1', 'dialog', 6],
   ['#/play', '.columns .card', 4],
+  ['#/prompts', '.prompts [role=cell]', 3],
+  ['#/prompts?row=ticket-summary', 'button:has-text("Declare reader")', 3],
+  ['#/prompts?row=ticket-summary&tab=cases', 'button:has-text("Add a case")', 4],
+  ['#/prompts?row=ticket-summary&tab=diff&with=1', '.diff .added', 3],
+  ['#/prompts?row=ticket-summary&tab=code', '.command', 3],
+  [`#/alerts?row=${fired[0]!.id}`, '.drawer table', 3],
+  ['#/alerts?tab=webhooks&row=ops', '.drawer .facts', 3],
+  ['#/plugins', 'td:has-text("house-rules")', 3],
+  ['#/people?row=grafana', '.drawer .facts', 4],
+  ['#/people?tab=people', 'td:has-text("loopback")', 4],
+  ['#/audit?row=119', '.drawer .diff .added', 3],
 ];
 
 /** The gate shows each screen once, in one look; the full run in all of them. */

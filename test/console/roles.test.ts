@@ -39,6 +39,31 @@ const BUTTONS: readonly Button[] = [
   { screen: 'team', name: 'Adjust', least: 'operator' },
   { screen: 'create', name: 'Create the key', least: 'admin', before: type('Id', 'web') },
   { screen: 'create', name: 'Create the key', least: 'operator', store: false, before: type('Id', 'web') },
+  { screen: 'prompt', name: 'Release version 3', least: 'admin' },
+  { screen: 'prompt', name: 'Save as version 4', least: 'admin' },
+  { screen: 'prompt', name: 'Delete the prompt', least: 'admin' },
+  { screen: 'prompt-file', name: 'Propose as version 2', least: 'operator' },
+  {
+    screen: 'add-prompt',
+    name: 'Create the prompt',
+    least: 'admin',
+    before: async (page) => {
+      await type('Id', 'x')(page);
+      await page.locator('label:has-text("Text") textarea').fill('Hello');
+    },
+  },
+  { screen: 'webhook', name: 'Test', least: 'operator' },
+  { screen: 'webhook', name: 'Delete the webhook', least: 'admin' },
+  { screen: 'create-token', name: 'Create the token', least: 'admin', before: type('Id', 'ann') },
+  {
+    screen: 'add-webhook',
+    name: 'Save the webhook',
+    least: 'admin',
+    before: async (page) => {
+      await type('Id', 'ops')(page);
+      await type('Address', 'https://alerts.example/x')(page);
+    },
+  },
   {
     screen: 'play',
     name: 'Send',

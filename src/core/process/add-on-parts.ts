@@ -15,6 +15,7 @@ import type { Operation, Plugin } from '../kernel/index.ts';
 import type { Report } from '../kernel/report.ts';
 import type { PeriodAt } from '../ports/counters.ts';
 import type { PricePort } from '../ports/prices.ts';
+import type { PromptPort } from '../ports/prompts.ts';
 import type { OpenStore } from '../ports/store.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { Environment } from '../settings/values/references.ts';
@@ -57,6 +58,8 @@ export interface AddOnParts {
   readonly periodAt?: PeriodAt;
   /** At most one add-on has it. */
   readonly prices?: PricePort;
+  /** At most one add-on has it. */
+  readonly prompts?: PromptPort;
   readonly added?: AddedParts;
   /** Readers of files of the settings folder that only the add-on knows. */
   readonly extraFiles?: readonly ExtraReader[];

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 import type { Clock } from '../../plugin/index.ts';
 import type { Address } from '../http/listener/listeners.ts';
+import type { AlertDesk } from '../ports/alert.ts';
 import type { BootRow } from '../ports/boots.ts';
 import type { OpenStore } from '../ports/store.ts';
 import type { RecordSource } from '../record/record-query.ts';
@@ -24,7 +25,7 @@ export interface AdminListener {
 export interface AdminOptions extends ApiSources {
   readonly log: Pick<Logger, 'error' | 'warn'>;
   /** Read for each request: the token may change while the listener stays. */
-  readonly settings: () => Pick<ServerSettings, 'admin' | 'limits' | 'listen'>;
+  readonly settings: () => Pick<ServerSettings, 'admin' | 'limits' | 'listen' | 'chains'>;
   readonly env: Environment;
   /** Undefined: plain HTTP. */
   readonly tls?: TlsIdentity | undefined;
@@ -51,6 +52,8 @@ export interface ApiSources {
   readonly ask: AskParts;
   /** Undefined: this build has no console. */
   readonly console: Console | undefined;
+  /** Undefined: this build raises no alerts. */
+  readonly alerts: AlertDesk | undefined;
   /** This gateway, as the others on its store see it. */
   readonly replica: () => BootRow | undefined;
   readonly clock: Clock;

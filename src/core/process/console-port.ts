@@ -34,6 +34,20 @@ export interface Console {
   page(path: string): Promise<PageFile | undefined>;
 }
 
+/** What one process has counted of its plugins, by their names in the settings. Plain values. */
+export interface PluginFigures {
+  readonly external: readonly string[];
+  readonly durations: readonly {
+    readonly plugin: string;
+    /** Seconds. */
+    readonly sum: number;
+    readonly boundaries: readonly number[];
+    readonly counts: readonly number[];
+  }[];
+  /** By code, of those that it threw itself; by kind, of faults. */
+  readonly errors: readonly { readonly plugin: string; readonly what: string; readonly count: number }[];
+}
+
 export interface PageFile {
   readonly type: string;
   readonly bytes: Uint8Array;
@@ -130,11 +144,10 @@ interface KeptRecordSource {
   find(id: string): Promise<object | undefined>;
 }
 
-/** An entry for a list of a settings file. */
-export interface DraftWish {
-  readonly list: 'providers' | 'keys';
-  readonly entry: object;
-}
+/** An entry for a list of a settings file, or the whole text of one without secrets. */
+export type DraftWish =
+  | { readonly list: 'providers' | 'keys'; readonly entry: object }
+  | { readonly file: string; readonly text: string };
 
 export interface FileDraft {
   /** The folder of the settings, absolute. */

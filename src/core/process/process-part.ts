@@ -15,7 +15,7 @@ import type { SnapshotSource } from '../compose/snapshot-part.ts';
 import type { Upgrades } from '../http/listener/data-server.ts';
 import type { ResponseStore } from '../memory/ports.ts';
 import type { SharedByPrimary } from '../ports/shared-by-primary.ts';
-import type { AlertSink } from '../ports/alert.ts';
+import type { AlertDesk, AlertSink } from '../ports/alert.ts';
 import type { FleetMemory } from '../ports/fleet-memory.ts';
 import type { OpenStore, SharedUsage } from '../ports/store.ts';
 import type { BoundedRecord } from '../record/bounded-record.ts';
@@ -45,6 +45,8 @@ export interface Ports {
   readonly explain?: Explain;
   readonly console?: Console;
   readonly alerts?: AlertSink;
+  /** Undefined in a worker. */
+  readonly alertDesk?: AlertDesk;
   /** The costs of requests, and where they are written. */
   readonly costs?: Costs;
   /** Notes the use of a key of the state store. */

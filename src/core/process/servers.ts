@@ -101,6 +101,7 @@ export function createServers(
       explains: workers?.explains ?? explain?.explains,
       explain,
       console: portOf(processState.parts, 'console'),
+      alerts: portOf(processState.parts, 'alertDesk'),
       log,
       state: store,
       env: parts.env,

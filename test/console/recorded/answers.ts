@@ -1,5 +1,6 @@
 import explanation from './explanation.json' with { type: 'json' };
 import { streamOf, type Recorded } from '../page.ts';
+import { auditRows, fired, people, plugins, promptDraft, prompts, tokens, webhooks } from './govern.ts';
 import { budgets, costs, kinds, keyList, providers, settings, stats, teams } from './objects.ts';
 import { idOf, lines, places, PRODUCTION, request, session } from './requests.ts';
 
@@ -48,6 +49,29 @@ export const ANSWERS: Readonly<Record<string, Recorded>> = {
   'GET /teams': { items: teams },
   'GET /organizations': { items: [] },
   'GET /budgets': { items: budgets },
+  'GET /prompts': { items: prompts },
+  'POST /prompts/ticket-summary:render': {
+    version: null,
+    request: { model: '@vertex/gemini-2.5-flash', messages: [{ role: 'system', content: 'Be formal.' }] },
+  },
+  'POST /prompts:draft': promptDraft,
+  'GET /alerts': { items: webhooks },
+  'GET /alerts/fired': { items: fired },
+  'POST /alerts/ops:test': { webhook: 'ops', state: 'delivered', tries: 1 },
+  'GET /plugins': { items: plugins },
+  'GET /people': { items: people },
+  'GET /tokens': { items: tokens },
+  'GET /audit': { items: auditRows },
+  'GET /audit:verify': {
+    intact: true,
+    rows: 120,
+    seq: 120,
+    head: 'ab'.repeat(32),
+    parts: [
+      { from: 1, to: 20, proof: 'none' },
+      { from: 21, to: 120, proof: 'key', key: 'k1' },
+    ],
+  },
   'GET /find': {
     items: [
       { kind: 'keys', id: 'search' },

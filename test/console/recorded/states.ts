@@ -1,5 +1,6 @@
 import { streamOf, type Recorded } from '../page.ts';
 import explanation from './explanation.json' with { type: 'json' };
+import { auditRows, fired, plugins, prompts, tokens, webhooks } from './govern.ts';
 import { budgets, costs, keyList, providers, stats, teams } from './objects.ts';
 import { idOf, lines, places, request, session } from './requests.ts';
 
@@ -26,6 +27,25 @@ export const SCREENS = {
   team: '#/keys?node=team:search',
   create: '#/keys?add=1',
   play: '#/play?as=search',
+  prompts: '#/prompts',
+  prompt: '#/prompts?row=ticket-summary',
+  cases: '#/prompts?row=ticket-summary&tab=cases',
+  difference: '#/prompts?row=ticket-summary&tab=diff',
+  code: '#/prompts?row=ticket-summary&tab=code',
+  'prompt-file': '#/prompts?row=greeting',
+  'add-prompt': '#/prompts?add=1',
+  alerts: '#/alerts',
+  fired: `#/alerts?row=${fired[0]!.id}`,
+  webhooks: '#/alerts?tab=webhooks',
+  webhook: '#/alerts?tab=webhooks&row=ops',
+  'add-webhook': '#/alerts?tab=webhooks&add=1',
+  plugins: '#/plugins',
+  people: '#/people?tab=people',
+  tokens: '#/people',
+  token: '#/people?row=grafana',
+  'create-token': '#/people?add=1',
+  audit: '#/audit',
+  'audit-row': '#/audit?row=119',
 } as const;
 type Screen = keyof typeof SCREENS;
 
@@ -40,6 +60,13 @@ const FIRST: Partial<Record<Screen, string>> = {
   add: 'GET /providers/kinds',
   keys: 'GET /keys',
   key: 'GET /keys/search',
+  prompts: 'GET /prompts',
+  alerts: 'GET /alerts/fired',
+  webhooks: 'GET /alerts',
+  plugins: 'GET /plugins',
+  people: 'GET /people',
+  tokens: 'GET /tokens',
+  audit: 'GET /audit',
 };
 
 const off = {
@@ -85,6 +112,13 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       'GET /teams': NONE,
       'GET /budgets': NONE,
       'GET /keys/search': { ...keyList[0]!, effective: [] },
+      'GET /audit': NONE,
+      'GET /prompts': NONE,
+      'GET /alerts': NONE,
+      'GET /alerts/fired': NONE,
+      'GET /plugins': NONE,
+      'GET /people': NONE,
+      'GET /tokens': NONE,
       [RECORD]: { ...unkept, config: undefined, conditions: [], attempts: [], error: { code: 'busy' } },
       [`${RECORD}/costs`]: { ...costs, tokens: null },
     }),
@@ -99,12 +133,37 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       keys: '.middle a:has-text("Create a key")',
       key: 'text=No budget, limit or rule',
       team: 'text=There is no team',
+      prompts: '.middle a:has-text("Create a prompt")',
+      alerts: 'text=No alert has fired',
+      webhooks: '[aria-label="Lines of server.yaml"]',
+      plugins: 'text=No plugin yet',
+      people: 'text=No caller yet',
+      tokens: '.middle a:has-text("Create a token")',
+      audit: 'text=No row yet',
     },
   },
   'nothing matches': {
-    answers: () => ({ 'GET /requests': LIST }),
-    addresses: { requests: '#/requests?key=nobody', providers: '#/providers?q=nobody', keys: '#/keys?q=nobody' },
-    signs: { requests: 'text=Clear the filter', providers: 'text=Clear the search', keys: 'text=Clear the search' },
+    answers: () => ({ 'GET /requests': LIST, 'GET /audit': NONE }),
+    addresses: {
+      requests: '#/requests?key=nobody',
+      providers: '#/providers?q=nobody',
+      keys: '#/keys?q=nobody',
+      audit: '#/audit?q=nobody',
+      prompts: '#/prompts?q=nobody',
+      plugins: '#/plugins?q=nobody',
+      tokens: '#/people?q=nobody',
+      people: '#/people?tab=people&q=nobody',
+    },
+    signs: {
+      requests: 'text=Clear the filter',
+      providers: 'text=Clear the search',
+      keys: 'text=Clear the search',
+      prompts: 'text=Clear the search',
+      plugins: 'text=Clear the search',
+      tokens: 'text=Clear the search',
+      people: 'text=Clear the search',
+      audit: 'text=Clear the filter',
+    },
   },
   'a lost connection': {
     answers: () => ({ 'GET /stream': 503 }),
@@ -133,12 +192,21 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       team: '[aria-disabled=true]:has-text("Adjust")',
       create: '[aria-disabled=true]:has-text("Create the key")',
       play: '[aria-disabled=true]:has-text("Send")',
+      prompt: '[aria-disabled=true]:has-text("Release version 3")',
+      cases: '[aria-disabled=true]:has-text("Run the cases")',
+      'prompt-file': '[aria-disabled=true]:has-text("Propose version 1")',
+      'add-prompt': '[aria-disabled=true]:has-text("Create the prompt")',
+      webhook: '[aria-disabled=true]:has-text("Test")',
+      'add-webhook': '[aria-disabled=true]:has-text("Save the webhook")',
+      tokens: 'text=Tokens are shown to admins',
+      'create-token': '[aria-disabled=true]:has-text("Create the token")',
     },
   },
   'a feature that is off': {
     answers: () => ({
       'GET /session': off,
       'GET /stats': young,
+      'GET /plugins': { items: plugins.map((one) => ({ ...one, own: one.external ? one.own : null })) },
       [RECORD]: unkept,
     }),
     signs: {
@@ -149,6 +217,10 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       keys: 'summary:has-text("Keep a store")',
       add: 'button:has-text("Propose a patch")',
       create: 'text=Keys are in keys.yaml',
+      'add-prompt': 'button:has-text("Propose a patch")',
+      tokens: 'summary:has-text("Keep a store")',
+      plugins: 'summary:has-text("Measure all of them")',
+      audit: 'summary:has-text("Keep a store")',
     },
   },
   'settings that have changed': {
@@ -194,6 +266,44 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       'GET /keys': { items: many(200, key), next: undefined },
       'GET /keys/search': { ...key(0), id: LONG, effective },
       'GET /teams': { items: many(200, (index) => ({ ...teams[0]!, id: `t${index}` })) },
+      'GET /prompts': {
+        items: [
+          {
+            ...prompts[0]!,
+            spec: {
+              labels: Object.fromEntries(many(30, (index) => [`l${index}-${LONG.slice(0, 50)}`, index + 1])),
+              versions: Object.fromEntries(
+                many(40, (index) => [
+                  index + 1,
+                  { text: `${LONG} {{a}}\n`.repeat(20), variables: { a: { description: LONG } } },
+                ]),
+              ),
+            },
+          },
+          ...many(200, (index) => ({ ...prompts[1]!, id: `${LONG.slice(0, 60)}${index}` })),
+        ],
+      },
+      'GET /alerts': { items: many(60, (index) => ({ ...webhooks[0]!, id: `${LONG.slice(0, 60)}${index}` })) },
+      'GET /alerts/fired': {
+        items: many(200, (index) => ({
+          ...fired[0]!,
+          id: index === 0 ? fired[0]!.id : `fired-${index}`,
+          nodes: many(50, () => `team:${LONG.slice(0, 60)}`),
+          text: LONG,
+        })),
+      },
+      'GET /plugins': { items: many(30, (index) => ({ ...plugins[index % 5]!, name: LONG })) },
+      'GET /tokens': { items: many(200, (index) => ({ ...tokens[1]!, id: `${LONG.slice(0, 60)}${index}` })) },
+      'GET /audit': {
+        items: many(200, (index) => ({
+          ...auditRows[1]!,
+          seq: 300 - index,
+          id: LONG,
+          actor: LONG,
+          reason: LONG,
+          after: { name: LONG },
+        })),
+      },
       'GET /budgets': {
         items: many(200, (index) => ({ ...budgets[0]!, id: `b${index}`, node: `team:t${index}`, name: LONG })),
       },
@@ -209,6 +319,17 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       keys: '.keys [role=cell]',
       key: '.drawer .effective',
       create: 'dialog select',
+      prompts: '.prompts [role=cell]',
+      prompt: '.versions li',
+      difference: '.prompt .notice, .prompt .diff, .prompt .second',
+      code: '.command',
+      alerts: '.fired [role=cell]',
+      fired: '.drawer table',
+      webhooks: '.webhooks [role=cell]',
+      plugins: 'td:has-text("a-very-long")',
+      tokens: '.tokens [role=cell]',
+      audit: '.audit [role=cell]',
+      'audit-row': '.drawer .diff',
     },
   },
 };

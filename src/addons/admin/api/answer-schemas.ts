@@ -82,6 +82,7 @@ export const ANSWER_SCHEMAS = {
   limit: named('limit'),
   price: named('price'),
   alert: named('alert'),
+  prompt: named('prompt'),
   key: object(
     {
       ...META,

@@ -9,6 +9,10 @@ export type ConsoleOperation =
   | 'stats.get'
   | `providers.${'kinds' | 'test' | 'draft'}`
   | 'keys.draft'
+  | `alerts.${'test' | 'fired'}`
+  | 'plugins.list'
+  | 'people.list'
+  | `prompts.${'render' | 'run' | 'draft'}`
   | 'playground.create';
 
 const read = (row: Pick<AdminRoute, 'path' | 'summary'> & Partial<AdminRoute>): AdminRoute => ({
@@ -133,6 +137,61 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
     summary: 'Make a key, and a patch of keys.yaml that has its digest',
     body: 'draft_key',
     answer: 'key_draft',
+  }),
+  'alerts.fired': read({
+    path: '/alerts/fired',
+    summary: 'List the latest alerts, with what became of them at each webhook',
+    description:
+      'At most 200 since the start of this gateway. `waiting` is tried again, by this gateway or another one.',
+    answer: 'fired_alert',
+    pages: true,
+    withoutStore: true,
+  }),
+  'alerts.test': ask({
+    path: '/alerts/{id}:test',
+    summary: 'Send an event of the type `test` to a webhook',
+    description: 'One try, without a repetition. 5 tests a minute.',
+    answer: 'alert_delivery',
+    withoutStore: true,
+  }),
+  'plugins.list': read({
+    path: '/plugins',
+    summary: 'List the plugins of the chains of server.yaml in their order, with their own time and their errors',
+    description:
+      'Of all processes since their start. `telemetry.metrics.plugins` chooses the plugins that are measured: external ones by default.',
+    answer: 'plugin',
+    pages: true,
+    withoutStore: true,
+  }),
+  'people.list': read({
+    path: '/people',
+    role: 'admin',
+    summary: 'List who has called this API since the start of this gateway, the latest first',
+    answer: 'person',
+    pages: true,
+  }),
+  'prompts.render': ask({
+    path: '/prompts/{id}:render',
+    role: 'viewer',
+    summary:
+      'Show the chat request that a version of a prompt makes of values, or what a version that is not saved would make',
+    body: 'render_prompt',
+    answer: 'rendered_prompt',
+  }),
+  'prompts.run': ask({
+    path: '/prompts/{id}:run',
+    summary: 'Run cases with up to two versions of a prompt, in the name of a key',
+    description:
+      'Server-sent events: a `case` for each case and version, in their order, then `done`. Requests take the path of every other: limits and budgets of the key count. At most 50 cases, four at a time.',
+    body: 'run_prompt',
+    streams: 'text/event-stream',
+    answer: 'prompt_event',
+  }),
+  'prompts.draft': ask({
+    path: '/prompts:draft',
+    summary: 'Write a prompt, a release of a version or a label as a patch of its file',
+    body: 'draft_prompt',
+    answer: 'draft',
   }),
   'playground.create': ask({
     path: '/playground',

@@ -1,6 +1,6 @@
-import type { Schema } from '../../../core/settings/schema/schema-files.ts';
+import { SCHEMA_NAMES, type Schema } from '../../../core/settings/schema/schema-files.ts';
 import { ROLES } from './roles.ts';
-import { ID, flag, integer, list, moment, nullable, number, object, own, text } from './schema-words.ts';
+import { BASE, ID, flag, integer, list, moment, nullable, number, object, own, text } from './schema-words.ts';
 
 // Bodies and answers of the calls of console-routes.ts.
 
@@ -20,7 +20,59 @@ export const ENTRY: Schema = {
 };
 const MODEL = text('A model of the entry, for a small call. Default: the first of its models.', { maxLength: 256 });
 
+export const VERSION = integer('The number of the version.', { minimum: 1, maximum: 999_999 });
+export const LABEL = text('Not `latest`.', { pattern: '^[A-Za-z][A-Za-z0-9._-]{0,63}$', examples: ['production'] });
+/** The whole version is checked with the prompt in which it would be. */
+const DRAFT: Schema = {
+  description: 'A version that is not saved, with the fields of a version in a file of `prompts/`.',
+  type: 'object',
+  examples: [{ text: 'Summarise: {{ticket}}', variables: { ticket: {} } }],
+};
+const VALUES: Schema = {
+  description: 'Values of its variables.',
+  type: 'object',
+  examples: [{ ticket: 'It does not start.' }],
+};
+/** The keywords bound what a check costs. */
+const VALUE: Schema = {
+  ...(SCHEMA_NAMES.includes('prompt') ? { $ref: `${BASE}prompt.json#/definitions/value` } : { type: 'object' }),
+  description: 'The reply is JSON that fits this schema, with the keywords of a schema of a variable.',
+};
+const OF_PROMPT = {
+  version: text('A number or a label. Default: the latest.', { maxLength: 64, examples: ['production'] }),
+  draft: DRAFT,
+};
+
 export const CONSOLE_BODIES = {
+  render_prompt: object({ ...OF_PROMPT, variables: VALUES }, []),
+  run_prompt: object(
+    {
+      as: text('The id of the key in whose name the requests are sent.', { maxLength: 256 }),
+      config: text("A gateway config. Default: the key's own.", { maxLength: 64 }),
+      versions: list(object(OF_PROMPT, []), { description: 'They run beside each other.', minItems: 1, maxItems: 2 }),
+      cases: list(
+        object(
+          {
+            variables: VALUES,
+            text: text('The reply has this text.', { maxLength: 10_000 }),
+            schema: VALUE,
+          },
+          [],
+        ),
+        { description: 'Values, and what is expected of the reply.', minItems: 1, maxItems: 50 },
+      ),
+    },
+    ['as', 'versions', 'cases'],
+  ),
+  draft_prompt: object(
+    {
+      id: ID,
+      spec: own('prompt_spec'),
+      release: VERSION,
+      promote: object({ version: VERSION, label: LABEL }),
+    },
+    ['id'],
+  ),
   create_session: object({ token: text('A token of this API, or `admin.token`.', { maxLength: 512 }) }),
   test_provider: object(
     {
@@ -137,6 +189,16 @@ const DIAGNOSTIC = object(
     message: text('What is wrong, and what would be right.'),
   },
   ['file', 'severity', 'message'],
+);
+
+const DELIVERY = object(
+  {
+    webhook: text('The id of the webhook.'),
+    state: text('waiting: it is tried again.', { enum: ['delivered', 'waiting', 'lost'] }),
+    tries: integer('Of this gateway.'),
+    problem: text('Why the last try failed.'),
+  },
+  ['webhook', 'state', 'tries'],
 );
 
 const PATCH = {
@@ -256,9 +318,52 @@ export const CONSOLE_ANSWERS = {
     },
     ['slug', 'id', 'provider', 'owner', 'etag', 'spec', 'credential', 'models', 'targets'],
   ),
+  alert_delivery: DELIVERY,
+  fired_alert: object({
+    id: text('As the webhooks get it.'),
+    at: moment('When.'),
+    kind: text('As in `alerts.webhooks` of server.yaml.'),
+    nodes: list({ type: 'string' }, { description: 'Of the budget or the key, its own first. At most 50.' }),
+    text: text('A sentence for people.'),
+    deliveries: list(own('alert_delivery'), { description: 'Empty: no webhook takes such an alert.' }),
+  }),
+  plugin: object({
+    name: text('In the settings.'),
+    plugin: text('The plugin that it is an instance of.'),
+    level: text('Its chain.', { enum: ['entry', 'request', 'attempt'] }),
+    external: flag('It is not of this build.'),
+    own: nullable({
+      ...object({
+        runs: integer('How often it ran.'),
+        mean_ms: number('Its own time, without that of the plugins after it.'),
+        p95_ms: nullable(
+          number('A bound that 95 % of the runs do not exceed; null: it is above all buckets of the metric.'),
+        ),
+      }),
+      description: 'Null: it is not measured, or has not run.',
+    }),
+    errors: list(object({ what: text('The code of an error, or the kind of a fault.'), count: integer('How often.') })),
+  }),
+  person: object({
+    user: text('As in the audit.'),
+    role: text('Its rights.', { enum: ROLES }),
+    content: flag('It may read the texts of requests.'),
+    by: text('How it called.', { enum: ['token', 'session', 'none'] }),
+    address: nullable(text('Of the client.')),
+    seen_at: moment('Its last call.'),
+  }),
   test_event: {
     description:
       'The data of the events. `step`: `name` (settings, address, dns, connect, token, clock, permission, call), `ok` (null: nothing to check), `ms`, `code`, `message`, `hint`. `done`: `ok`.',
+    type: 'object',
+  },
+  rendered_prompt: object({
+    version: nullable(integer('The number of the version; null: it is not saved.')),
+    request: { description: 'The chat request, without what its caller adds.', type: 'object' },
+  }),
+  prompt_event: {
+    description:
+      'The data of the events. `case`: `case` and `version` (their indexes in the call), `ok` (null: nothing was expected), `status`, `ms`, `text`, `problem`, `tokens`, `request_id`. `done`: `passed`, `failed`.',
     type: 'object',
   },
   draft: object(PATCH),

@@ -19,6 +19,7 @@ export const RESOURCES = [
   'settings',
   'providers',
   'playground',
+  'prompts',
 ] as const;
 
 /** Calls that read what another resource is made of. */
@@ -26,6 +27,8 @@ const SAME_AS: Readonly<Record<string, string>> = {
   stream: 'requests',
   stats: 'requests',
   find: 'settings',
+  plugins: 'settings',
+  people: 'tokens',
 };
 
 export const scopeOf = (resource: string): string => SAME_AS[resource] ?? resource;

@@ -13,6 +13,7 @@ export const OBJECT_KINDS = [
   'prices',
   'alerts',
   'providers',
+  'prompts',
 ] as const;
 export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
@@ -23,6 +24,7 @@ export type OperationId =
   | 'keys.rotate'
   | 'keys.revoke'
   | 'budgets.adjust'
+  | `prompts.${'release' | 'promote'}`
   | 'usage.list'
   | 'ledger.list'
   | 'audit.list'
@@ -69,6 +71,7 @@ export const NOUNS = {
   prices: 'price',
   alerts: 'alert',
   providers: 'provider',
+  prompts: 'prompt',
 } as const satisfies Readonly<Record<ObjectKind, string>>;
 
 const LISTED: Readonly<Partial<Record<ObjectKind, string>>> = {
@@ -86,6 +89,8 @@ const CREATED: Readonly<Partial<Record<ObjectKind, string>>> = {
   alerts: 'A webhook of server.yaml. Its `url` and `secret` are sealed with `state.encryption_keys`.',
   providers:
     'An entry of catalog.yaml. Its credentials are sealed with `state.encryption_keys`. It is written once all processes serve with it: 422 `settings_refused` has the mistakes, and nothing was changed.',
+  prompts:
+    'A file of `prompts/`, at most 64 KB of JSON. It is written once all processes serve with it. A released version never changes, and is not removed.',
 };
 
 function rowsOf(kind: ObjectKind, filters: readonly ParameterName[]): Record<ObjectAction, AdminRoute> {
@@ -159,6 +164,7 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
   ...objectRoutes('prices'),
   ...objectRoutes('alerts'),
   ...objectRoutes('providers'),
+  ...objectRoutes('prompts'),
   'keys.rotate': act({
     path: '/keys/{id}:rotate',
     summary: 'Give a key a new secret; the one before stays valid for the overlap',
@@ -177,6 +183,20 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     description: 'A negative amount gives room. An operator may change at most 10 % of the cap within 24 hours.',
     body: 'adjust',
     answer: 'budget',
+  }),
+  'prompts.release': act({
+    path: '/prompts/{id}:release',
+    role: 'admin',
+    summary: 'Fix a version of a prompt: it gets a digest of itself and its partials, and never changes again',
+    body: 'release_prompt',
+    answer: 'prompt',
+  }),
+  'prompts.promote': act({
+    path: '/prompts/{id}:promote',
+    role: 'admin',
+    summary: 'Let a label of a prompt stand for a released version',
+    body: 'promote_prompt',
+    answer: 'prompt',
   }),
   'usage.list': page({
     path: '/usage',

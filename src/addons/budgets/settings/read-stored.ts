@@ -76,7 +76,8 @@ export function problemOf(kind: StoredKind, id: string, doc: StoredEntity['doc']
     case 'alerts':
       return problemOfAlert(schemas, { ...doc, id });
     case 'providers':
-      // The schema is for an entry with its secrets: the loader of the settings applies it.
+    case 'prompts':
+      // The loader of the settings applies the schema: that of an entry is for one with its secrets.
       return undefined;
     case 'budgets':
     case 'limits': {

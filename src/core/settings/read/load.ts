@@ -41,6 +41,8 @@ export interface Settings {
   readonly written: { readonly keys: KeysFile; readonly teams: TeamsFile };
   /** The objects of the state store when the files were read. Undefined: there is no store, or this command opens none. */
   readonly stored: StoredObjects | undefined;
+  /** Those of them that are not valid, and so have no effect. */
+  readonly leftOut: Awaited<ReturnType<typeof readExtras>>['leftOut'];
   /** By id: the file's name without `.yaml`. */
   readonly gateway: ReadonlyMap<string, GatewayFile>;
   readonly extras: Extras;
@@ -132,10 +134,14 @@ export class LoadResult {
 
   /** Objects that files hold and a state store could hold, each with its place. */
   objects(): readonly FileObject[] {
-    return FILES_WITH_OBJECTS.flatMap((name) => {
+    const prompts = [...this.#files.values()].flatMap(({ found: { kind, id, name }, value }) =>
+      kind === 'prompt' && isObject(value) ? [{ kind: 'prompts' as const, id, place: `${name}:1`, value }] : [],
+    );
+    const listed = FILES_WITH_OBJECTS.flatMap((name) => {
       const { yaml, value } = this.#files.get(name) ?? NO_FILE;
       return fileObjectsOf(name, yaml, value);
     });
+    return [...listed, ...prompts];
   }
 
   /** Replaces the file's secrets and referenced values in a text. */
@@ -197,8 +203,12 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   const outbound = compileOutbound(sent?.egress, env, within(noteIn('server.yaml'), 'egress'));
   const paths = [...read.flatMap((file) => file.paths), ...extra.paths, ...ofTls];
   const { extras } = extra;
+  const unused = entries.filter((one) => !isStoredEntry(one));
+  const leftOut = [...unused.map(({ found: { id } }) => ({ kind: 'providers' as const, id })), ...extra.leftOut];
   const hash = hashOf([...read, ...entries], extra.hashed, tls);
-  const settings = complete ? joined(pieces, stored, { extras, tls, outbound, hash, files: paths }) : undefined;
+  const settings = complete
+    ? joined(pieces, stored, { extras, leftOut, tls, outbound, hash, files: paths })
+    : undefined;
   const result = new LoadResult(settings, { ...found, folder, files: [...read, ...entries] });
   result.add([...extra.diagnostics, ...unread]);
   for (const { file, problem } of notes) result.reporter(file)(problem);
@@ -271,7 +281,7 @@ type CompletePieces = { readonly [Name in keyof Pieces]: NonNullable<Pieces[Name
 function joined(
   { keys, teams, ...pieces }: CompletePieces,
   stored: StoredObjects | undefined,
-  more: Pick<Settings, 'extras' | 'tls' | 'outbound' | 'hash' | 'files'>,
+  more: Pick<Settings, 'extras' | 'leftOut' | 'tls' | 'outbound' | 'hash' | 'files'>,
 ): Settings {
   const written = { keys, teams };
   // Serving needs the files and the store apart: joining 10,000 keys takes 15 ms, which a reload does not spend.

@@ -9,8 +9,8 @@ import { aboutFile } from '../source/diagnostic.ts';
 import { SEALED_TEXT } from '../values/references.ts';
 import { readSettingsFile, type ReadFile } from './read-file.ts';
 
-/** The name under which diagnostics show an entry of the state store. */
-export const storedEntryName = (id: string): string => `store/providers/${id}`;
+/** The name under which diagnostics show an object of the state store that settings are compiled from. */
+export const storedEntryName = (id: string, kind = 'providers'): string => `store/${kind}/${id}`;
 
 /**
  * Reads the entries of the catalog that the state store has, each as a file of its own: one that is not valid has no effect, and the gateway

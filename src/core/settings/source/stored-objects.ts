@@ -16,6 +16,7 @@ export const STORED_KINDS = [
   'prices',
   'alerts',
   'providers',
+  'prompts',
 ] as const;
 export type StoredKind = (typeof STORED_KINDS)[number];
 
@@ -59,7 +60,14 @@ export type StoredObject =
   | StoredLimits
   | StoredPrice
   | StoredAlert
-  | StoredProvider;
+  | StoredProvider
+  | StoredPrompt;
+
+/** Objects that settings are compiled from: a write of one is a reload. */
+export const isCompiled = ({ kind }: { readonly kind: string }): boolean => kind === 'providers' || kind === 'prompts';
+
+/** A file of `prompts/`, whose add-on reads it. */
+export type StoredPrompt = Stored<'prompts', Readonly<Record<string, unknown>>>;
 
 /** A webhook of server.yaml without its address and its secret, which the store seals. */
 type StoredWebhook = Omit<AlertWebhook, (typeof SEALED_OF_ALERTS)[number] | 'id'>;

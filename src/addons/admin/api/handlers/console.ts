@@ -3,7 +3,10 @@ import type { ConsoleOperation } from '../console-routes.ts';
 import { draftKey, draftProvider } from './drafts.ts';
 import { findAnything } from './find.ts';
 import { getStats, getStream } from './live.ts';
+import { listFired, listPeople, listPlugins, testAlert } from './observed.ts';
 import { sendAsKey, testProvider } from './play.ts';
+import { runPrompt } from './prompt-run.ts';
+import { draftPrompt, renderPrompt } from './prompts.ts';
 import { listKinds } from './providers.ts';
 import { endSession, getSession } from './session.ts';
 import { getPlaces, getSettings, getSettingsFile } from './settings.ts';
@@ -23,5 +26,12 @@ export const CONSOLE_HANDLERS: Readonly<Record<ConsoleOperation, Handler>> = {
   'providers.test': testProvider,
   'providers.draft': draftProvider,
   'keys.draft': draftKey,
+  'alerts.fired': listFired,
+  'alerts.test': testAlert,
+  'plugins.list': listPlugins,
+  'people.list': listPeople,
+  'prompts.render': renderPrompt,
+  'prompts.run': runPrompt,
+  'prompts.draft': draftPrompt,
   'playground.create': sendAsKey,
 };

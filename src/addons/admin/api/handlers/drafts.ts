@@ -26,7 +26,7 @@ export const draftProvider: Handler = async (call) => {
   const draft = await draftOf(call, { list: 'providers', entry: { slug: id, ...spec } });
   const names = [...JSON.stringify(spec).matchAll(REFERENCE)].map(([, name = '']) => name);
   return {
-    body: await shown(
+    body: await shownDraft(
       call,
       draft,
       [...new Set(names)].map((name) => `export ${name}=…`),
@@ -57,16 +57,16 @@ export const draftKey: Handler = async (call) => {
   const { text, digest } = createSecret(undefined);
   const entry = { id, digest: digest.includes(':') ? digest : `sha256:${digest}`, ...spec };
   const draft = await draftOf(call, { list: 'keys', entry });
-  return { body: { key: text, ...(await shown(call, draft, [])) } };
+  return { body: { key: text, ...(await shownDraft(call, draft, [])) } };
 };
 
-async function draftOf(call: Call, wish: DraftWish): Promise<FileDraft> {
+export async function draftOf(call: Call, wish: DraftWish): Promise<FileDraft> {
   const draft = await consoleOf(call).draft(call.sources.inForce(), wish);
   if (draft.problem !== undefined) throw new ApiProblem('cannot_patch', `${draft.problem}.`);
   return draft;
 }
 
-async function shown(
+export async function shownDraft(
   call: Call,
   { folder, file, patch, diagnostics = [] }: FileDraft,
   set: readonly string[],

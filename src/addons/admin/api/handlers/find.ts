@@ -11,7 +11,7 @@ interface Found {
   readonly place?: string;
 }
 
-const KINDS = ['keys', 'teams', 'organizations', 'budgets'] as const;
+const KINDS = ['keys', 'teams', 'organizations', 'budgets', 'prompts'] as const;
 
 /** Objects with the text in their names: for the command palette. */
 export const findAnything: Handler = async (call) => {

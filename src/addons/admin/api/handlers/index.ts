@@ -8,6 +8,7 @@ import { getCosts } from './costs.ts';
 import { getKey } from './effective.ts';
 import { revokeKey, rotateKey } from './keys.ts';
 import { createObject, deleteObject, getObject, listObjects, patchObject } from './objects.ts';
+import { promotePrompt, releasePrompt } from './prompts.ts';
 import { PROVIDERS } from './providers.ts';
 import { listReplicas } from './replicas.ts';
 import { explainedRequest, explainRequest, getRequest, listRequests } from './requests.ts';
@@ -43,6 +44,9 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   ...ofObjects('prices'),
   ...ofObjects('alerts'),
   ...PROVIDERS,
+  ...ofObjects('prompts'),
+  'prompts.release': releasePrompt,
+  'prompts.promote': promotePrompt,
   ...BUDGETS,
   'keys.rotate': rotateKey,
   'keys.revoke': revokeKey,

@@ -8,7 +8,7 @@ import { ApiProblem } from '../problems.ts';
 import { checkReferences } from '../references.ts';
 import { NOUNS, type ObjectKind } from '../routes.ts';
 import { checkAgainst } from '../schemas.ts';
-import { storeSettings } from '../../../../core/settings/source/stored-objects.ts';
+import { isCompiled, storeSettings } from '../../../../core/settings/source/stored-objects.ts';
 import { checkSealed, splitSpec, withSealed } from './sealed-fields.ts';
 import { createSecret } from '../secrets.ts';
 import { answerWith, show } from './object-answers.ts';
@@ -33,7 +33,12 @@ const FILTERS: Readonly<Partial<Record<ObjectKind, ParameterName>>> = {
 };
 
 /** Requests and events look at each of them. */
-const MOST: Readonly<Partial<Record<ObjectKind, number>>> = { prices: 2_000, alerts: 50, providers: 500 };
+const MOST: Readonly<Partial<Record<ObjectKind, number>>> = {
+  prices: 2_000,
+  alerts: 50,
+  providers: 500,
+  prompts: 500,
+};
 
 export const listObjects =
   (kind: ObjectKind): Handler =>
@@ -175,7 +180,7 @@ export function putOf({ kind, spec, digests, ...rest }: PutParts): ObjectPut {
 
 /** Settings are compiled from entries of the catalog: all processes have to accept them. @param spec with all secrets */
 async function commit(change: EntityChange, spec: EntityDoc | undefined, call: Call): Promise<void> {
-  if (change.kind === 'providers') return writeEntry(change, spec, call);
+  if (isCompiled(change)) return writeEntry(change, spec, call);
   if (!call.query.dryRun) await call.objects.store.entities.write([change], actorOf(call));
 }
 

@@ -3,6 +3,7 @@ import type { EntityChange, EntityDoc } from '../../../../core/ports/entities.ts
 import type { Trial } from '../../../../core/process/object-trials.ts';
 import type { Diagnostic } from '../../../../core/settings/source/diagnostic.ts';
 import { storedEntryName } from '../../../../core/settings/read/stored-catalog.ts';
+import type { StoredObject } from '../../../../core/settings/source/stored-objects.ts';
 import { valueAt } from '../../../../core/settings/schema/pointer.ts';
 import { actorOf, type Call } from '../call.ts';
 import { ApiProblem } from '../problems.ts';
@@ -15,28 +16,33 @@ const NO_KEYS =
   'state:\n  encryption_keys: ${env:GATEHOUSE_ENCRYPTION_KEYS}';
 
 /**
- * Writes an entry of the catalog once all processes serve with it. A dry run only checks it. Throws `settings_refused` with the mistakes.
+ * Writes an entry of the catalog, or a prompt, once all processes serve with it. A dry run only checks it. Throws `settings_refused` with the mistakes.
  * @param spec with all of its secrets; undefined: the entry is deleted
  */
 export async function writeEntry(change: EntityChange, spec: EntityDoc | undefined, call: Call): Promise<void> {
-  const { sources, clock, objects } = call;
+  const { sources, objects } = call;
   const { store } = objects;
   const { trials } = sources;
   if (!trials) throw new ApiProblem('no_store', 'server.yaml has no `state`.');
-  const trial: Trial = { kind: 'providers', id: change.id, object: spec && entryObject(change.id, spec, call) };
-  if (spec) checkSecrets(spec, call);
+  const { kind, id } = change;
+  const trial: Trial = {
+    kind: kind === 'prompts' ? kind : 'providers',
+    id,
+    object: spec && objectOf(change, spec, call),
+  };
+  if (spec && kind === 'providers') checkSecrets(spec, call);
   refuse((await trials.check(trial)).mistakes, trial);
   if (call.query.dryRun) return;
   refuse(await trials.run(trial, () => store.entities.write([change], actorOf(call))), trial);
+}
 
-  function entryObject(id: string, whole: EntityDoc, { identity }: Call): NonNullable<Trial['object']> {
-    const { doc, secrets = {} } = splitSpec('providers', whole);
-    const known = Object.entries(secrets).flatMap(([name, text]) =>
-      text === undefined ? [] : [[name, text] as const],
-    );
-    const value = { doc, secrets: Object.fromEntries(known) };
-    return { kind: 'providers', id, value, by: identity.actor.id, at: clock.wall(), version: 0 };
-  }
+/** As the store would give it to the loader of the settings. */
+function objectOf({ kind, id }: EntityChange, spec: EntityDoc, { identity, clock }: Call): StoredObject {
+  const own = { id, by: identity.actor.id, at: clock.wall(), version: 0 };
+  if (kind === 'prompts') return { ...own, kind, value: spec };
+  const { doc, secrets = {} } = splitSpec('providers', spec);
+  const known = Object.entries(secrets).flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]));
+  return { ...own, kind: 'providers', value: { doc, secrets: Object.fromEntries(known) } };
 }
 
 function checkSecrets(spec: EntityDoc, { settings }: Call): void {
@@ -61,10 +67,10 @@ function referenceIn(value: unknown, pointer = '/spec'): string | undefined {
   return undefined;
 }
 
-function refuse(mistakes: readonly Diagnostic[], { id }: Trial): void {
+function refuse(mistakes: readonly Diagnostic[], { id, kind }: Trial): void {
   const [first] = mistakes;
   if (!first) return;
-  const own = storedEntryName(id);
+  const own = storedEntryName(id, kind);
   const errors = mistakes
     .slice(0, 50)
     .map(({ file, line, column, message }) =>

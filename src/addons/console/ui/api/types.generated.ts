@@ -1102,6 +1102,139 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/prompts": {
+  get: {
+  parameters: {
+  query?: {
+  limit?: number
+  cursor?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Prompt[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  post: {
+  parameters: {
+  query?: {
+  dry_run?: boolean
+  }
+  header?: {
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": CreatePrompt
+  }
+  }
+  responses: {
+  201: {
+  content: {
+  "application/json": Prompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts/{id}": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Prompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  patch: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": PatchPrompt
+  "application/merge-patch+json": PatchPrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Prompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  delete: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  reason?: string
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  responses: {
+  204: {
+  content: {
+
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/keys/{id}:rotate": {
   post: {
   parameters: {
@@ -1191,6 +1324,72 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   200: {
   content: {
   "application/json": Budget1
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts/{id}:release": {
+  post: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  }
+  header: {
+  "If-Match": string
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": ReleasePrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Prompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts/{id}:promote": {
+  post: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  }
+  header: {
+  "If-Match": string
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": PromotePrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Prompt
   }
   }
   default: {
@@ -2062,6 +2261,178 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/alerts/fired": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: FiredAlert[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/alerts/{id}:test": {
+  post: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": AlertDelivery
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/plugins": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Plugin[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/people": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Person[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts/{id}:render": {
+  post: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": RenderPrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": RenderedPrompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts/{id}:run": {
+  post: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": RunPrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "text/event-stream": PromptEvent
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts:draft": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": DraftPrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Draft
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/playground": {
   post: {
   parameters: {
@@ -2109,6 +2480,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   schemas: {
   adjust: Adjust
   alert: Alert
+  alert_delivery: AlertDelivery
   alert_spec: AlertSpec
   audit_row: AuditRow
   audit_verdict: AuditVerdict
@@ -2120,6 +2492,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   create_limit: CreateLimit
   create_organization: CreateOrganization
   create_price: CreatePrice
+  create_prompt: CreatePrompt
   create_provider: CreateProvider
   create_session: CreateSession
   create_team: CreateTeam
@@ -2131,9 +2504,11 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   document: Document1
   draft: Draft
   draft_key: DraftKey
+  draft_prompt: DraftPrompt
   draft_provider: DraftProvider
   explain: Explain
   explanation: Explanation
+  fired_alert: FiredAlert
   found: Found
   identity: Identity
   key: Key
@@ -2151,23 +2526,38 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   patch_limit: PatchLimit
   patch_organization: PatchOrganization
   patch_price: PatchPrice
+  patch_prompt: PatchPrompt
   patch_provider: PatchProvider
   patch_team: PatchTeam
+  person: Person
   places: Places
   playground: Playground
+  plugin: Plugin
   price: Price
   price_spec: PriceSpec
   "prices.usd": UsdPrices
   problem: Problem
+  promote_prompt: PromotePrompt
+  prompt: Prompt
+  "prompt.message": PromptMessage
+  "prompt.value": PromptValueSchema
+  "prompt.variable": PromptVariable
+  "prompt.version": PromptVersion
+  prompt_event: PromptEvent
+  prompt_spec: PromptSpec
   provider: Provider
   provider_kind: ProviderKind
   provider_spec: ProviderSpec
+  release_prompt: ReleasePrompt
+  render_prompt: RenderPrompt
+  rendered_prompt: RenderedPrompt
   replicas: Replicas
   request: Request
   request_costs: RequestCosts
   request_line: RequestLine
   revoke: Revoke
   rotate: Rotate
+  run_prompt: RunPrompt
   "server.bytes": Bytes2
   "server.custom_hosts": CustomHosts
   "server.duration": Duration3
@@ -2599,6 +2989,95 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   reason?: string
   }
+  export interface Prompt {
+  id: string
+  owner: string
+  etag: string
+  updated_by: (string | null)
+  updated_at: (string | null)
+  spec: PromptSpec
+  }
+  export interface PromptSpec {
+  description?: string
+  labels?: PromptLabels
+  versions: PromptVersions
+  }
+  export interface PromptLabels {
+  [k: string]: number
+  }
+  export interface PromptVersions {
+  [k: string]: PromptVersion
+  }
+  export interface PromptVersion {
+  digest?: string
+  note?: string
+  model?: string
+  messages?: PromptMessage[]
+  text?: string
+  parameters?: {
+  [k: string]: unknown
+  }
+  tools?: {
+  [k: string]: unknown
+  }[]
+  response_format?: {
+  [k: string]: unknown
+  }
+  variables?: PromptVariables
+  }
+  export interface PromptMessage {
+  role: ("system" | "developer" | "user" | "assistant" | "tool")
+  content?: (string | (string | {
+  [k: string]: unknown
+  })[])
+  name?: string
+  tool_calls?: {
+  [k: string]: unknown
+  }[]
+  tool_call_id?: string
+  }
+  export interface PromptVariables {
+  [k: string]: PromptVariable
+  }
+  export interface PromptVariable {
+  description?: string
+  schema?: PromptValueSchema
+  media?: ("image" | "file" | "audio" | "video")
+  default?: {
+  [k: string]: unknown
+  }
+  example?: {
+  [k: string]: unknown
+  }
+  }
+  export interface PromptValueSchema {
+  type?: ("string" | "number" | "integer" | "boolean" | "array" | "object")
+  enum?: (string | number | boolean)[]
+  minLength?: number
+  maxLength?: number
+  pattern?: string
+  minimum?: number
+  maximum?: number
+  items?: PromptValueSchema
+  properties?: PromptValueProperties
+  required?: string[]
+  additionalProperties?: boolean
+  description?: "[object Object]\n\n@minItems [object Object]\n@maxItems [object Object]"
+  }
+  export interface PromptValueProperties {
+  [k: string]: PromptValueSchema
+  }
+  export interface CreatePrompt {
+  id: string
+  spec: PromptSpec
+  reason?: string
+  }
+  export interface PatchPrompt {
+  spec: {
+  [k: string]: unknown
+  }
+  reason?: string
+  }
   export interface Rotate {
   overlap?: Duration2
   reason?: string
@@ -2611,6 +3090,15 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   by: string
   of?: ("spent" | "unreconciled")
   reason: string
+  }
+  export interface ReleasePrompt {
+  version: number
+  reason?: string
+  }
+  export interface PromotePrompt {
+  version: number
+  label: string
+  reason?: string
   }
   export interface UsageRow {
   start: string
@@ -2719,7 +3207,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   content: boolean
   expires_at: string
   networks?: string[]
-  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write")[]
+  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write" | "prompts:read" | "prompts:write")[]
   last4: string
   state: ("active" | "expired")
   }
@@ -2728,7 +3216,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   role: ("viewer" | "operator" | "admin")
   expires_at?: string
   networks?: string[]
-  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write")[]
+  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write" | "prompts:read" | "prompts:write")[]
   content?: boolean
   reason?: string
   }
@@ -3079,6 +3567,87 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   apply: string[]
   set: string[]
   diagnostics: Diagnostic[]
+  }
+  export interface FiredAlert {
+  id: string
+  at: string
+  kind: string
+  nodes: string[]
+  text: string
+  deliveries: AlertDelivery[]
+  }
+  export interface AlertDelivery {
+  webhook: string
+  state: ("delivered" | "waiting" | "lost")
+  tries: number
+  problem?: string
+  }
+  export interface Plugin {
+  name: string
+  plugin: string
+  level: ("entry" | "request" | "attempt")
+  external: boolean
+  own: ({
+  runs: number
+  mean_ms: number
+  p95_ms: (number | null)
+  } | null)
+  errors: {
+  what: string
+  count: number
+  }[]
+  }
+  export interface Person {
+  user: string
+  role: ("viewer" | "operator" | "admin")
+  content: boolean
+  by: ("token" | "session" | "none")
+  address: (string | null)
+  seen_at: string
+  }
+  export interface RenderPrompt {
+  version?: string
+  draft?: {
+  [k: string]: unknown
+  }
+  variables?: {
+  [k: string]: unknown
+  }
+  }
+  export interface RenderedPrompt {
+  version: (number | null)
+  request: {
+  [k: string]: unknown
+  }
+  }
+  export interface RunPrompt {
+  as: string
+  config?: string
+  versions: {
+  version?: string
+  draft?: {
+  [k: string]: unknown
+  }
+  }[]
+  cases: {
+  variables?: {
+  [k: string]: unknown
+  }
+  text?: string
+  schema?: PromptValueSchema
+  }[]
+  }
+  export interface PromptEvent {
+  [k: string]: unknown
+  }
+  export interface DraftPrompt {
+  id: string
+  spec?: PromptSpec
+  release?: number
+  promote?: {
+  version: number
+  label: string
+  }
   }
   export interface Playground {
   as: string

@@ -1,4 +1,5 @@
 import type { ProposedPatch } from '../api/shapes.ts';
+import { Diff } from './diff.tsx';
 import { Command, Copy } from './states.tsx';
 
 /** A change of a settings file: a person applies it, the page writes no file. */
@@ -16,13 +17,7 @@ export function Patch({ draft }: { readonly draft: ProposedPatch }) {
           {line === undefined ? '' : `:${line}`}: {message}
         </p>
       ))}
-      <pre class="diff" tabIndex={0} role="region" aria-label={`Change of ${draft.file}`}>
-        {lines.map((line, index) => (
-          <span key={index} class={line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : undefined}>
-            {`${line}\n`}
-          </span>
-        ))}
-      </pre>
+      <Diff label={`Change of ${draft.file}`} lines={lines} />
       <p class="row">
         <Copy text={draft.patch} label="Copy the patch" />
         <Copy text={whole} label="Copy all as commands" />
