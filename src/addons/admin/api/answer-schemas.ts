@@ -82,6 +82,7 @@ export const ANSWER_SCHEMAS = {
   limit: named('limit'),
   price: named('price'),
   alert: named('alert'),
+  config: named('config'),
   key: object(
     {
       ...META,

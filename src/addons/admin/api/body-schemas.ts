@@ -39,6 +39,8 @@ export const BODY_SCHEMAS = {
   patch_alert: patch('alert'),
   create_provider: create('provider', true),
   patch_provider: patch('provider'),
+  create_config: create('config', true),
+  patch_config: patch('config'),
   rotate: object(
     {
       overlap: {

@@ -18,6 +18,17 @@ export const ENTRY: Schema = {
   minProperties: 1,
   examples: [{ provider: 'simulator' }],
 };
+/** A config of the state store. The loader of the settings checks its text. */
+export const CONFIG: Schema = object(
+  {
+    text: text('The text of a file of gateway/: YAML, without references to the environment or to files.', {
+      maxLength: 60_000,
+      examples: ['provider: "@simulator"\n'],
+    }),
+  },
+  // One in a file has its text there.
+  [],
+);
 const MODEL = text('A model of the entry, for a small call. Default: the first of its models.', { maxLength: 256 });
 
 export const CONSOLE_BODIES = {

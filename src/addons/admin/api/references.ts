@@ -18,8 +18,8 @@ const NO_DIGEST = `sha256:${'0'.repeat(64)}`;
 
 /** Checks that an object agrees with the other objects and the settings. Throws `invalid_body` or `exists`. */
 export function checkReferences(kind: ObjectKind, id: string, spec: EntityDoc, call: Call): void {
-  // The whole settings are compiled with an entry of the catalog.
-  if (kind === 'providers') return;
+  // The whole settings are compiled with an entry of the catalog or a config.
+  if (kind === 'providers' || kind === 'configs') return;
   if (kind === 'prices' || kind === 'alerts') return refuse(shown(problemsOfListed(kind, id, spec, call)));
   const entry = entryOf(kind, id, spec);
   const problems = shown(problemsOf(entry, call));
@@ -40,7 +40,7 @@ function refuse(problems: readonly FieldError[]): void {
 }
 
 /** A kind whose objects are a part of the tree. */
-type NodeObject = Exclude<ObjectKind, 'prices' | 'alerts' | 'providers'>;
+type NodeObject = Exclude<ObjectKind, 'prices' | 'alerts' | 'providers' | 'configs'>;
 
 const isOfNode = (kind: ObjectKind): kind is 'budgets' | 'limits' => kind === 'budgets' || kind === 'limits';
 

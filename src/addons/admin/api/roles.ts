@@ -18,6 +18,7 @@ export const RESOURCES = [
   'requests',
   'settings',
   'providers',
+  'configs',
   'playground',
 ] as const;
 

@@ -34,6 +34,9 @@ function checkOwners(stored: StoredObjects, files: CheckedSettings, reporter: Re
   for (const [index, { slug }] of entries.entries())
     if (entries.findLastIndex((one) => one.slug === slug) > index)
       checks.named('providers', slug, ['providers', index, 'slug'], reporter('catalog.yaml'));
+  // Those of the store follow those of the files.
+  for (const [index, id] of files.configIds.entries())
+    if (files.configIds.indexOf(id) < index) checks.named('configs', id, [], reporter(`gateway/${id}.yaml`));
   for (const [index, { id }] of webhooksIn(files.server).entries())
     checks.named('alerts', id, ['alerts', 'webhooks', index, 'id'], reporter('server.yaml'));
   for (const [kind, ref] of [
@@ -57,7 +60,7 @@ interface FileNode {
   readonly limits?: object;
 }
 
-const NAMED = { prices: 'price', alerts: 'webhook', providers: 'the entry' } as const;
+const NAMED = { prices: 'price', alerts: 'webhook', providers: 'the entry', configs: 'the config' } as const;
 
 class Checks {
   readonly #objects: StoredObjects['objects'];

@@ -5,7 +5,7 @@ import type { YamlFile } from '../source/yaml-file.ts';
 
 /** An object that a settings file holds and that a state store could hold instead. */
 export interface FileObject {
-  readonly kind: 'keys' | 'teams' | 'organizations' | 'prices' | 'alerts' | 'providers';
+  readonly kind: 'keys' | 'teams' | 'organizations' | 'prices' | 'alerts' | 'providers' | 'configs';
   readonly id: string;
   /** `keys.yaml:12` */
   readonly place: string;

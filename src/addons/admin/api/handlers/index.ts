@@ -42,6 +42,7 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   ...ofObjects('limits'),
   ...ofObjects('prices'),
   ...ofObjects('alerts'),
+  ...ofObjects('configs'),
   ...PROVIDERS,
   ...BUDGETS,
   'keys.rotate': rotateKey,
