@@ -27,6 +27,7 @@ const SAME_AS: Readonly<Record<string, string>> = {
   stream: 'requests',
   stats: 'requests',
   find: 'settings',
+  schemas: 'settings',
 };
 
 export const scopeOf = (resource: string): string => SAME_AS[resource] ?? resource;

@@ -66,18 +66,17 @@ async function draftOf(call: Call, wish: DraftWish): Promise<FileDraft> {
   return draft;
 }
 
-async function shown(
+export async function shown(
   call: Call,
-  { folder, file, patch, diagnostics = [] }: FileDraft,
-  set: readonly string[],
+  { folder, file, patch, cut, diagnostics = [] }: FileDraft,
+  set: readonly string[] = [],
 ): Promise<object> {
-  const zero = /^@@ -\d+,0 /m.test(patch) && !patch.startsWith('--- /dev/null') ? ' --unidiff-zero' : '';
   return {
     folder,
     file,
     patch,
     apply: [
-      `git apply${zero} gatehouse.patch && rm gatehouse.patch`,
+      `git apply${cut ? ' --unidiff-zero' : ''} gatehouse.patch && rm gatehouse.patch`,
       `${calledAs(process.env)} validate --configs ${shellWord(folder)}`,
     ],
     set,
