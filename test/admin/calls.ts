@@ -71,6 +71,16 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   'settings.get': { path: '/settings' },
   'settings.file': { path: '/settings/file?path=gateway/default.yaml' },
   'settings.places': { path: '/settings/places?config=default' },
+  'settings.names': { path: '/settings/names' },
+  'settings.history': { path: '/settings/history' },
+  'settings.validate': { path: '/settings/validate', body: { files: { 'gateway/default.yaml': 'provider: "@sim"\n' } } },
+  'settings.patch': { path: '/settings/patch', body: { files: { 'gateway/default.yaml': 'provider: "@sim"\n' } } },
+  'schemas.get': { path: '/schemas/gateway' },
+  'configs.list': { path: '/configs' },
+  'configs.get': { path: '/configs/ID' },
+  'configs.create': { path: '/configs', body: { id: 'NEW', spec: { text: 'provider: "@sim"\n' } } },
+  'configs.patch': { path: '/configs/ID', body: { spec: { text: 'provider: "@sim"\n' } } },
+  'configs.delete': { path: '/configs/ID' },
   'find.list': { path: '/find?q=test' },
   'stream.get': { path: '/stream' },
   'stats.get': { path: '/stats?by=key' },
@@ -100,6 +110,7 @@ export const sampleOf = (kind: string, id: string, node: string): object => {
   if (kind === 'prices') return { id, spec: { model: 'm', usd: { input: 1, output: 2 } } };
   if (kind === 'alerts') return { id, spec: WEBHOOK };
   if (kind === 'providers') return { id, spec: { provider: 'simulator' } };
+  if (kind === 'configs') return { id, spec: { text: '{}\n' } };
   if (kind === 'budgets') return { id, spec: { node, cap: '10 USD', period: 'day' } };
   return { id, spec: kind === 'limits' ? { node, concurrency: 5 } : {} };
 };
@@ -113,5 +124,6 @@ export const CREATED_KINDS = [
   'prices',
   'alerts',
   'providers',
+  'configs',
   'tokens',
 ];

@@ -72,7 +72,7 @@ export async function startAdmin(setup: AdminSetup = {}): Promise<AdminGateway> 
   const loopback = { host: '127.0.0.1', port: 0 };
   const own = {
     store: { type: 'sqlite', dir: folder },
-    owns: ['keys', 'teams', 'organizations', 'budgets', 'limits', 'prices', 'alerts', 'providers'],
+    owns: ['keys', 'teams', 'organizations', 'budgets', 'limits', 'prices', 'alerts', 'providers', 'configs'],
     encryption_keys: '${env:KEYS}',
     ...state,
   };

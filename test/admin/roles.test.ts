@@ -36,6 +36,7 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   ...ofKind('prices', absent, changes),
   ...ofKind('alerts', absent, changes),
   ...ofKind('providers', reads, changesFile),
+  ...ofKind('configs', reads, changesFile),
   'keys.rotate': turnsFile,
   'keys.revoke': turnsFile,
   'budgets.adjust': ['403 forbidden', '409 no_store', '409 no_store'],
@@ -60,6 +61,11 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   'settings.get': reads,
   'settings.file': reads,
   'settings.places': reads,
+  'settings.names': reads,
+  'settings.history': reads,
+  'settings.validate': reads,
+  'settings.patch': reads,
+  'schemas.get': reads,
   'find.list': reads,
   'stream.get': reads,
   'stats.get': reads,
@@ -72,7 +78,7 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
 };
 
 /** Objects of the files; others are absent. */
-const IDS: Readonly<Record<string, string>> = { teams: 'search', keys: 'test', providers: 'sim' };
+const IDS: Readonly<Record<string, string>> = { teams: 'search', keys: 'test', providers: 'sim', configs: 'default' };
 
 const gateways = new Map<Role, AdminGateway>();
 const explainIds = new Map<Role, string>();

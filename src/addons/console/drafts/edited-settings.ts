@@ -23,13 +23,12 @@ interface Edited {
 /** The mistakes of settings with these texts. Without the environment and further files: what a reference names is not read. */
 export async function validateEdited(folder: string, inForce: Sources, texts: Texts): Promise<EditedAnswer> {
   const { loaded, texts: whole, lost } = await readEdited(folder, inForce, texts);
-  const named = loaded.diagnostics.map((one) => ({ ...one, file: relative(folder, one.file) }));
   return {
     hash: loaded.settings?.hash ?? null,
     unchecked: loaded.fakedNames,
     diagnostics: [
       ...lost,
-      ...named.map((one) => {
+      ...about(folder, loaded, texts).map((one) => {
         const fix = fixOf(one, whole[one.file]);
         return fix ? { ...one, fix } : one;
       }),
@@ -40,24 +39,28 @@ export async function validateEdited(folder: string, inForce: Sources, texts: Te
 /** The change as a patch of the files. Texts of the state store are no files: their change is shown, and not applied by hand. */
 export async function patchEdited(folder: string, inForce: Sources, texts: Texts): Promise<FileDraft> {
   const { loaded, texts: whole, lost } = await readEdited(folder, inForce, texts);
+  const secrets = [...(await load(folder, inForce, {})).secrets(), ...loaded.secrets()];
   const drafts = Object.entries(whole).map(([name, after]) => {
     const before = textOf(folder, inForce, name);
-    const hidden = maskSecrets(before, loaded.secrets()).masked.map(({ line }) => line);
+    const hidden = maskSecrets(before, secrets).masked.map(({ line }) => line);
     return { name, patch: unifiedDiff(name, { before, after: ended(after) }, new Set(hidden)) };
   });
   const secret = drafts.find(({ patch }) => !patch)?.name ?? lost[0]?.file;
-  const names = Object.keys(texts);
   return {
     folder: resolve(folder),
-    file: names.join(', '),
+    file: Object.keys(texts).join(', '),
     patch: drafts.map(({ patch }) => patch?.text ?? '').join(''),
     cut: drafts.some(({ patch }) => patch?.cut === true),
-    diagnostics: loaded.diagnostics
-      .map((one) => ({ ...one, file: relative(folder, one.file) }))
-      .filter(({ file, severity }) => severity === 'error' || names.includes(file)),
+    diagnostics: about(folder, loaded, texts),
     ...(secret !== undefined && { problem: `a line of ${secret} with a secret was changed: edit that line by hand` }),
   };
 }
+
+/** Mistakes, and warnings about the edited files. */
+const about = (folder: string, { diagnostics }: LoadResult, texts: Texts): readonly Diagnostic[] =>
+  diagnostics
+    .map((one) => ({ ...one, file: relative(folder, one.file) }))
+    .filter(({ file, severity }) => severity === 'error' || Object.hasOwn(texts, file));
 
 const ended = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
 
@@ -70,23 +73,23 @@ export function textOf(folder: string, { files, settings }: Sources, name: strin
 }
 
 async function readEdited(folder: string, inForce: Sources, texts: Texts): Promise<Edited> {
-  const { files, settings } = inForce;
-  const load = (edited: Texts): Promise<LoadResult> =>
-    loadSettings(folder, {
-      env: {},
-      files: editedFiles(folder, { contents: files.contents, stored: settings.stored }, edited),
-      fakeMissing: true,
-    });
   const isMarked = Object.values(texts).some((text) => text.includes('•'));
-  const secrets = isMarked ? (await load({})).secrets() : [];
+  const secrets = isMarked ? (await load(folder, inForce, {})).secrets() : [];
   const lost: Diagnostic[] = [];
   const whole = Object.entries(texts).map(([name, text]) => {
     const before = textOf(folder, inForce, name);
     return [name, unmasked(before, asWritten(text, before), { name, secrets, lost })] as const;
   });
   const own = Object.fromEntries(whole);
-  return { loaded: await load(own), texts: own, lost };
+  return { loaded: await load(folder, inForce, own), texts: own, lost };
 }
+
+const load = (folder: string, { files, settings }: Sources, texts: Texts): Promise<LoadResult> =>
+  loadSettings(folder, {
+    env: {},
+    files: editedFiles(folder, { contents: files.contents, stored: settings.stored }, texts),
+    fakeMissing: true,
+  });
 
 /** A browser ends lines with a line feed alone. */
 const asWritten = (text: string, before: string): string =>

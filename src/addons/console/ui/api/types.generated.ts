@@ -1102,6 +1102,139 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/configs": {
+  get: {
+  parameters: {
+  query?: {
+  limit?: number
+  cursor?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Config[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  post: {
+  parameters: {
+  query?: {
+  dry_run?: boolean
+  }
+  header?: {
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": CreateConfig
+  }
+  }
+  responses: {
+  201: {
+  content: {
+  "application/json": Config
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/configs/{id}": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Config
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  patch: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": PatchConfig
+  "application/merge-patch+json": PatchConfig
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Config
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  delete: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  reason?: string
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  responses: {
+  204: {
+  content: {
+
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/keys/{id}:rotate": {
   post: {
   parameters: {
@@ -1828,6 +1961,119 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/settings/names": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": SettingsNames
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings/history": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: SettingsVersion[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings/validate": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": EditedSettings
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": ValidatedSettings
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings/patch": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": EditedSettings
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Draft
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/schemas/{id}": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Document1
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/find": {
   get: {
   parameters: {
@@ -2114,8 +2360,11 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   audit_verdict: AuditVerdict
   budget: Budget1
   budget_spec: BudgetSpec
+  config: Config
+  config_spec: ConfigSpec
   create_alert: CreateAlert
   create_budget: CreateBudget
+  create_config: CreateConfig
   create_key: CreateKey
   create_limit: CreateLimit
   create_organization: CreateOrganization
@@ -2132,6 +2381,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   draft: Draft
   draft_key: DraftKey
   draft_provider: DraftProvider
+  edited_settings: EditedSettings
   explain: Explain
   explanation: Explanation
   found: Found
@@ -2147,6 +2397,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   organization_spec: Organization1
   patch_alert: PatchAlert
   patch_budget: PatchBudget
+  patch_config: PatchConfig
   patch_key: PatchKey
   patch_limit: PatchLimit
   patch_organization: PatchOrganization
@@ -2178,6 +2429,8 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   session: Session
   settings: Settings
   settings_file: SettingsFile
+  settings_names: SettingsNames
+  settings_version: SettingsVersion
   stats: Stats
   stream_event: StreamEvent
   team: Team
@@ -2195,6 +2448,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   test_provider: TestProvider
   token: Token
   usage_row: UsageRow
+  validated_settings: ValidatedSettings
   }
   }
   export interface Organization {
@@ -2599,6 +2853,28 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   reason?: string
   }
+  export interface Config {
+  id: string
+  owner: string
+  etag: string
+  updated_by: (string | null)
+  updated_at: (string | null)
+  spec: ConfigSpec
+  }
+  export interface ConfigSpec {
+  text?: string
+  }
+  export interface CreateConfig {
+  id: string
+  spec: ConfigSpec
+  reason?: string
+  }
+  export interface PatchConfig {
+  spec: {
+  [k: string]: unknown
+  }
+  reason?: string
+  }
   export interface Rotate {
   overlap?: Duration2
   reason?: string
@@ -2719,7 +2995,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   content: boolean
   expires_at: string
   networks?: string[]
-  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write")[]
+  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "configs:read" | "configs:write" | "playground:read" | "playground:write")[]
   last4: string
   state: ("active" | "expired")
   }
@@ -2728,7 +3004,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   role: ("viewer" | "operator" | "admin")
   expires_at?: string
   networks?: string[]
-  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write")[]
+  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "configs:read" | "configs:write" | "playground:read" | "playground:write")[]
   content?: boolean
   reason?: string
   }
@@ -2963,6 +3239,12 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   column?: number
   severity: ("error" | "warning")
   message: string
+  fix?: {
+  line: number
+  column: number
+  end_column: number
+  text: string
+  }
   }
   export interface SettingsFile {
   path: string
@@ -2982,6 +3264,46 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   column: number
   }
   }
+  }
+  export interface SettingsNames {
+  slugs: string[]
+  models: string[]
+  kinds: string[]
+  keys: string[]
+  teams: string[]
+  configs: string[]
+  prompts: string[]
+  }
+  export interface SettingsVersion {
+  hash: string
+  at: string
+  by?: string
+  files: {
+  path: string
+  patch?: string
+  }[]
+  }
+  export interface EditedSettings {
+  files: {
+  [k: string]: string
+  }
+  base?: string
+  }
+  export interface ValidatedSettings {
+  hash: (string | null)
+  unchecked: string[]
+  diagnostics: Diagnostic[]
+  }
+  export interface Draft {
+  folder: string
+  file: string
+  patch: string
+  apply: string[]
+  set: string[]
+  diagnostics: Diagnostic[]
+  }
+  export interface Document1 {
+  [k: string]: unknown
   }
   export interface Found {
   kind: ("keys" | "teams" | "organizations" | "configs" | "providers" | "models" | "requests" | "prompts" | "budgets")
@@ -3052,14 +3374,6 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   [k: string]: unknown
   }
   }
-  export interface Draft {
-  folder: string
-  file: string
-  patch: string
-  apply: string[]
-  set: string[]
-  diagnostics: Diagnostic[]
-  }
   export interface DraftKey {
   id: string
   spec: {
@@ -3083,8 +3397,5 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   [k: string]: string
   }
   body?: unknown
-  }
-  export interface Document1 {
-  [k: string]: unknown
   }
 }
