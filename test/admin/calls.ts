@@ -73,7 +73,10 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   'settings.places': { path: '/settings/places?config=default' },
   'settings.names': { path: '/settings/names' },
   'settings.history': { path: '/settings/history' },
-  'settings.validate': { path: '/settings/validate', body: { files: { 'gateway/default.yaml': 'provider: "@sim"\n' } } },
+  'settings.validate': {
+    path: '/settings/validate',
+    body: { files: { 'gateway/default.yaml': 'provider: "@sim"\n' } },
+  },
   'settings.patch': { path: '/settings/patch', body: { files: { 'gateway/default.yaml': 'provider: "@sim"\n' } } },
   'schemas.get': { path: '/schemas/gateway' },
   'configs.list': { path: '/configs' },

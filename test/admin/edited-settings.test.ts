@@ -28,7 +28,10 @@ const get = (path: string): Promise<Answer> => admin.ask('GET', path, { token })
 const textOf = async (path: string): Promise<string> => (await get(`/settings/file?path=${path}`)).json.text;
 
 /** The text after the fix, if there is one. */
-function fixed(text: string, { fix }: { fix?: { line: number; column: number; end_column: number; text: string } }): string {
+function fixed(
+  text: string,
+  { fix }: { fix?: { line: number; column: number; end_column: number; text: string } },
+): string {
   if (!fix) return text;
   const lines = text.split('\n');
   const line = lines[fix.line - 1]!;

@@ -50,7 +50,8 @@ export const CONSOLE_BODIES = {
   edited_settings: object(
     {
       files: {
-        description: 'Texts by the names of files, such as `{"gateway/production.yaml": "…"}`; `store/configs/ID` is one of the store.',
+        description:
+          'Texts by the names of files, such as `{"gateway/production.yaml": "…"}`; `store/configs/ID` is one of the store.',
         type: 'object',
         additionalProperties: { type: 'string' },
         minProperties: 1,
@@ -203,7 +204,9 @@ export const CONSOLE_ANSWERS = {
       hash: text('Of the settings.'),
       at: moment('When they took effect.'),
       by: text('Who wrote the object of the state store; absent: files have changed.'),
-      files: list(object({ path: text('What has changed.'), patch: text('A unified diff; absent: it is not kept.') }, ['path'])),
+      files: list(
+        object({ path: text('What has changed.'), patch: text('A unified diff; absent: it is not kept.') }, ['path']),
+      ),
     },
     ['hash', 'at', 'files'],
   ),

@@ -117,7 +117,8 @@ function unmasked(before: string, text: string, { name, secrets, lost }: Unmaski
           line: to + 1,
           column: line.indexOf('•') + 1,
           severity: 'error',
-          message: 'a mark stands for a secret here, and the line was changed: write the secret as ${env:NAME} or ${file:PATH}',
+          message:
+            'a mark stands for a secret here, and the line was changed: write the secret as ${env:NAME} or ${file:PATH}',
         });
       return line;
     })
@@ -136,7 +137,12 @@ function fixOf({ line, column, suggestion }: Diagnostic, text: string | undefine
       const source = text.slice(at, range[1]);
       if (source.includes('\n')) return undefined;
       const quote = /^["']/.exec(source)?.[0];
-      const written = quote === undefined ? asScalar(suggestion) : quote === '"' ? JSON.stringify(suggestion) : `'${suggestion.replaceAll("'", "''")}'`;
+      const written =
+        quote === undefined
+          ? asScalar(suggestion)
+          : quote === '"'
+            ? JSON.stringify(suggestion)
+            : `'${suggestion.replaceAll("'", "''")}'`;
       fix = { line, column, end_column: column + source.length, text: written };
       return visit.BREAK;
     },

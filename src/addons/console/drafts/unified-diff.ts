@@ -86,9 +86,14 @@ export function unifiedDiff(
         }
         kept.add(at);
       }
-  const hunks = hunksOf([...kept].toSorted((one, other) => one - other)).map((hunk) => hunkText(hunk.map((at) => lines[at]!)));
+  const hunks = hunksOf([...kept].toSorted((one, other) => one - other)).map((hunk) =>
+    hunkText(hunk.map((at) => lines[at]!)),
+  );
   if (hunks.length === 0) return { text: '', cut };
-  return { text: [before === '' ? '--- /dev/null' : `--- a/${name}`, `+++ b/${name}`, ...hunks].join('\n') + '\n', cut };
+  return {
+    text: [before === '' ? '--- /dev/null' : `--- a/${name}`, `+++ b/${name}`, ...hunks].join('\n') + '\n',
+    cut,
+  };
 }
 
 function hunksOf(indexes: readonly number[]): readonly (readonly number[])[] {

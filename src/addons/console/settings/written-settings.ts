@@ -46,7 +46,8 @@ async function read(folder: string, { files, settings }: Sources): Promise<Writt
       const text = texts.get(path);
       return text === undefined ? undefined : maskSecrets(text, secrets);
     },
-    places: (config) => placesOf(config, loaded, { written: settings.gateway.get(config), file: fileOf(config, texts) }),
+    places: (config) =>
+      placesOf(config, loaded, { written: settings.gateway.get(config), file: fileOf(config, texts) }),
     entry(slug) {
       const index = settings.catalog.providers.findIndex((one) => one.slug === slug);
       return index < 0 || stored?.objects.has(`providers/${slug}`)

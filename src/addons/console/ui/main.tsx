@@ -21,6 +21,7 @@ const Overview = lazily(async () => (await import('./screens/overview/index.tsx'
 const Why = lazily<{ readonly id: string }>(async () => (await import('./screens/why/index.tsx')).Why);
 const Providers = lazily(async () => (await import('./screens/providers/index.tsx')).Providers);
 const Keys = lazily(async () => (await import('./screens/keys/index.tsx')).Keys);
+const Configs = lazily(async () => (await import('./screens/configs/index.tsx')).Configs);
 const Playground = lazily(async () => (await import('./screens/play/index.tsx')).Playground);
 
 /** The dialog over the page: the list of keys, or the palette. */
@@ -94,6 +95,9 @@ function Screens() {
         </Route>
         <Route path="/keys">
           <Keys />
+        </Route>
+        <Route path="/configs">
+          <Configs />
         </Route>
         <Route path="/play">
           <Playground />

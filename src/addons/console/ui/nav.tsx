@@ -24,6 +24,7 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
   Manage: [
     { path: '/keys', name: 'Keys', icon: 'keys', key: 'k' },
     { path: '/providers', name: 'Providers', icon: 'providers', key: 'p' },
+    { path: '/configs', name: 'Configs', icon: 'configs', key: 'c' },
   ],
   Try: [{ path: '/play', name: 'Playground', icon: 'playground', key: 't' }],
 };

@@ -21,7 +21,14 @@ import { adminSettings, withHost } from '../compile/server-settings.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 import { filesWithoutReader, readSettingsFile, type ReadFile } from './read-file.ts';
 import { packageSchemas, type Schemas } from '../schema/schemas.ts';
-import { storedConfigs, storedName, storedProviders, withStored, type StoredObjects, storeSettings } from '../source/stored-objects.ts';
+import {
+  storedConfigs,
+  storedName,
+  storedProviders,
+  withStored,
+  type StoredObjects,
+  storeSettings,
+} from '../source/stored-objects.ts';
 import { readExtras, type Extras } from '../source/extra-files.ts';
 import { FILES_WITH_OBJECTS, fileObjectsOf, type FileObject } from './file-objects.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';

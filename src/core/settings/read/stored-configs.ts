@@ -20,7 +20,11 @@ export function readStoredConfigs(
   return Promise.all(own.map((one) => readConfig(folder, one, schemas)));
 }
 
-async function readConfig(folder: string, { kind, id, value, problem }: StoredConfig, schemas: Schemas): Promise<ReadFile> {
+async function readConfig(
+  folder: string,
+  { kind, id, value, problem }: StoredConfig,
+  schemas: Schemas,
+): Promise<ReadFile> {
   const name = storedName({ kind, id });
   const found: FoundFile = { kind: 'gateway', name, path: join(folder, name), id };
   const files = { read: async () => ({ text: value.text }), list: async () => ({ names: [], folders: [] }) };

@@ -21,7 +21,10 @@ export function problemOfTexts(entries: readonly (readonly [name: string, text: 
 /** The files and objects in force, with some texts replaced. Nothing else is read: a name of a file that they do not have is missing. */
 export function editedFiles(
   folder: string,
-  { contents: { files, folders }, stored }: { readonly contents: ReadPlaces; readonly stored: StoredObjects | undefined },
+  {
+    contents: { files, folders },
+    stored,
+  }: { readonly contents: ReadPlaces; readonly stored: StoredObjects | undefined },
   texts: Readonly<Record<string, string>>,
 ): SettingsFiles {
   const entries = Object.entries(texts);

@@ -94,7 +94,8 @@ export const storedProviders = (stored: StoredObjects | undefined): readonly Sto
   storedOf(stored, 'providers');
 
 /** The gateway configs of a store in the order of their ids. */
-export const storedConfigs = (stored: StoredObjects | undefined): readonly StoredConfig[] => storedOf(stored, 'configs');
+export const storedConfigs = (stored: StoredObjects | undefined): readonly StoredConfig[] =>
+  storedOf(stored, 'configs');
 
 /** The name under which diagnostics show an object of the state store from which settings are compiled. */
 export const storedName = ({ kind, id }: Pick<StoredObject, 'kind' | 'id'>): string => `store/${kind}/${id}`;

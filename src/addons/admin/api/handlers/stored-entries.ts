@@ -53,10 +53,7 @@ function checkSecrets(kind: CompiledChange['kind'], spec: EntityDoc, { settings 
     throw invalidBody([{ pointer: '/spec/text', message: 'a config needs its text' }]);
   if (Object.hasOwn(spec, 'slug')) throw invalidBody([{ pointer: '/spec/slug', message: 'the id is the slug' }]);
   const reference = referenceIn(spec);
-  if (reference !== undefined)
-    throw invalidBody([
-      { pointer: reference, message: NO_REFERENCE[kind] },
-    ]);
+  if (reference !== undefined) throw invalidBody([{ pointer: reference, message: NO_REFERENCE[kind] }]);
   const { secrets = {} } = splitSpec(kind, spec);
   if (Object.keys(secrets).length > 0 && valueAt(settings.server, ['state', 'encryption_keys']) === undefined)
     throw new ApiProblem('cannot_seal', NO_KEYS);

@@ -1,4 +1,13 @@
-import { aboutSchema, alternativesOf, childOf, fitting, propertiesOf, valuesOf, type Schema, type Schemas } from './schema-tree.ts';
+import {
+  aboutSchema,
+  alternativesOf,
+  childOf,
+  fitting,
+  propertiesOf,
+  valuesOf,
+  type Schema,
+  type Schemas,
+} from './schema-tree.ts';
 import { memberOf, nodeAt, placeAt, readYaml, type YamlNode, type YamlPlace } from './yaml-scan.ts';
 
 /** The names in force. */
@@ -76,12 +85,21 @@ function schemasAt(path: YamlPlace['path'], { root, schemas }: Known, file: Yaml
   let here = alternativesOf({ $ref: `${root}#` }, schemas);
   for (const [depth, step] of path.entries()) {
     const node = nodeAt(file, path.slice(0, depth));
-    here = childOf(fitting(here, (name) => memberOf(node, name)), step, schemas);
+    here = childOf(
+      fitting(here, (name) => memberOf(node, name)),
+      step,
+      schemas,
+    );
   }
   return here;
 }
 
-function keysOf(here: readonly Schema[], node: YamlNode | undefined, { schemas }: Known, place: YamlPlace): readonly Option[] {
+function keysOf(
+  here: readonly Schema[],
+  node: YamlNode | undefined,
+  { schemas }: Known,
+  place: YamlPlace,
+): readonly Option[] {
   const written = node?.kind === 'map' ? node.entries : [];
   // The word itself may be a key already.
   const taken = new Set(written.filter(({ from }) => from !== place.word.from).map(({ key }) => key));
@@ -92,21 +110,34 @@ function keysOf(here: readonly Schema[], node: YamlNode | undefined, { schemas }
     .map(([name, schema]) => {
       const alternatives = alternativesOf(schema, schemas);
       const { text, type, more } = aboutSchema(alternatives);
-      return { label: name, insert: `${name}: `, kind: 'key', detail: type, info: [text, more].filter(Boolean).join(' ') };
+      return {
+        label: name,
+        insert: `${name}: `,
+        kind: 'key',
+        detail: type,
+        info: [text, more].filter(Boolean).join(' '),
+      };
     });
 }
 
-function valueOptions(here: readonly Schema[], root: YamlNode | undefined, { names }: Known, place: YamlPlace): readonly Option[] {
+function valueOptions(
+  here: readonly Schema[],
+  root: YamlNode | undefined,
+  { names }: Known,
+  place: YamlPlace,
+): readonly Option[] {
   const key = place.path.findLast((step) => typeof step === 'string') ?? '';
   const named = NAMED[key]?.(names, root) ?? [];
   const { quote } = place.word;
-  const option = (kind: Option['kind'], detail: string) => (label: string): Option => ({
-    label,
-    insert: quote === '' && /^[@`%&*!|>{}[\],#?-]/.test(label) ? JSON.stringify(label) : label,
-    kind,
-    detail,
-    info: '',
-  });
+  const option =
+    (kind: Option['kind'], detail: string) =>
+    (label: string): Option => ({
+      label,
+      insert: quote === '' && /^[@`%&*!|>{}[\],#?-]/.test(label) ? JSON.stringify(label) : label,
+      kind,
+      detail,
+      info: '',
+    });
   const values = valuesOf(here);
   return [
     ...named.map(option('name', 'in force')),

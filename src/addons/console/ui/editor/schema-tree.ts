@@ -2,7 +2,8 @@
 export type Schema = Readonly<Record<string, unknown>>;
 export type Schemas = ReadonlyMap<string, Schema>;
 
-const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const textIn = (schema: Schema, name: string): string | undefined =>
   typeof schema[name] === 'string' ? schema[name] : undefined;
@@ -66,14 +67,22 @@ export function valuesOf(alternatives: readonly Schema[]): readonly string[] {
 }
 
 /** A description with its type, and its default or an example: for people. */
-export function aboutSchema(alternatives: readonly Schema[]): { readonly text: string; readonly type: string; readonly more: string } {
+export function aboutSchema(alternatives: readonly Schema[]): {
+  readonly text: string;
+  readonly type: string;
+  readonly more: string;
+} {
   const text = alternatives.flatMap((one) => textIn(one, 'description') ?? [])[0] ?? '';
-  const types = alternatives.flatMap(({ type }) => (Array.isArray(type) ? type : [type])).filter((one) => typeof one === 'string');
+  const types = alternatives
+    .flatMap(({ type }) => (Array.isArray(type) ? type : [type]))
+    .filter((one) => typeof one === 'string');
   const withDefault = alternatives.find((one) => one['default'] !== undefined);
   const example = alternatives.flatMap(({ examples }) => (Array.isArray(examples) ? examples : []))[0] as unknown;
   const more =
     withDefault === undefined
-      ? example === undefined ? '' : `For example ${JSON.stringify(example)}`
+      ? example === undefined
+        ? ''
+        : `For example ${JSON.stringify(example)}`
       : `Default: ${JSON.stringify(withDefault['default'])}`;
   return { text, type: [...new Set(types)].join(' or '), more };
 }

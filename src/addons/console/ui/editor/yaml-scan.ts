@@ -32,6 +32,9 @@ interface Line {
   readonly text: string;
 }
 
+/** Deeper texts are read to there. */
+const MAX_DEPTH = 200;
+
 const KEY = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#{}[\],&*!|>'"%@`-][^#]*?|-[^\s#][^#]*?)\s*:(?=\s|$)/;
 
 /** Reads block and flow collections, comments, quotes and block scalars; anchors, tags and aliases are texts. Its cost is linear. */
@@ -54,6 +57,7 @@ class Scanner {
   run(): void {
     let start = 0;
     for (const text of this.#text.slice(0, this.#end).split('\n')) {
+      if (this.#frames.length > MAX_DEPTH) return;
       this.#line({ start, text });
       start += text.length + 1;
     }
@@ -64,13 +68,18 @@ class Scanner {
   }
 
   place(): YamlPlace | undefined {
-    if (this.#block !== undefined || this.#isComment) return undefined;
+    if (this.#block !== undefined || this.#isComment || this.#frames.length > MAX_DEPTH) return undefined;
     const path = this.#frames.flatMap(({ node, entry }, index): (string | number)[] => {
       if (node.kind === 'map') return entry ? [entry.key] : [];
       return [Math.max(0, node.items.length - (this.#isInLast(node, index) ? 1 : 0))];
     });
     const top = this.#top;
-    const inside = !top || (top.node.kind === 'map' && !top.entry) ? 'key' : top.node.kind === 'seq' || this.#isItem ? 'item' : 'value';
+    const inside =
+      !top || (top.node.kind === 'map' && !top.entry)
+        ? 'key'
+        : top.node.kind === 'seq' || this.#isItem
+          ? 'item'
+          : 'value';
     return { path, in: inside, word: this.#word };
   }
 
@@ -136,7 +145,10 @@ class Scanner {
   }
 
   #popTo(column: number): void {
-    while (this.#top && ((this.#top.indent ?? 0) > column || (this.#top.node.kind === 'seq' && this.#top.indent === column)))
+    while (
+      this.#top &&
+      ((this.#top.indent ?? 0) > column || (this.#top.node.kind === 'seq' && this.#top.indent === column))
+    )
       this.#frames.pop();
   }
 
@@ -194,20 +206,27 @@ class Scanner {
 
   #flow(line: Line, from: number): void {
     const { start, text } = line;
-    const token = /\s*(?:(#.*)|([{[])|([}\]])|(,)|(:)(?=\s|$|[,[{}\]])|("(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?)|((?:[^\s,{}[\]:#]|:(?=\S)(?![,{}[\]])|#)+(?: +(?:[^\s,{}[\]:#]|:(?=\S))+)*))/gy;
+    const token =
+      /\s*(?:(#.*)|([{[])|([}\]])|(,)|(:)(?=\s|$|[,[{}\]])|("(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?)|((?:[^\s,{}[\]:#]|:(?=\S)(?![,{}[\]])|#)+(?: +(?:[^\s,{}[\]:#]|:(?=\S))+)*))/gy;
     token.lastIndex = from;
     for (let found = token.exec(text); found && found[0] !== ''; found = token.exec(text)) {
+      if (this.#frames.length > MAX_DEPTH) return;
       const [whole, comment, open, close, comma, colon, quoted, plain] = found;
       const at = start + found.index + whole.length;
       if (comment !== undefined) return void (this.#isComment = start + text.length === this.#end);
-      if (open !== undefined) this.#push(open === '{' ? { kind: 'map', from: at - 1, entries: [] } : { kind: 'seq', from: at - 1, items: [] }, undefined);
+      if (open !== undefined)
+        this.#push(
+          open === '{' ? { kind: 'map', from: at - 1, entries: [] } : { kind: 'seq', from: at - 1, items: [] },
+          undefined,
+        );
       if (close !== undefined) {
         this.#frames.pop();
         // A block goes on behind it.
         if (this.#top?.indent !== undefined) return;
       }
       if ((comma !== undefined || open !== undefined) && this.#top) this.#top.entry = undefined;
-      if (open !== undefined || comma !== undefined || colon !== undefined) this.#setWord(at + /^ */.exec(text.slice(at - start))![0].length, '');
+      if (open !== undefined || comma !== undefined || colon !== undefined)
+        this.#setWord(at + /^ */.exec(text.slice(at - start))![0].length, '');
       const word = quoted ?? plain;
       if (word !== undefined) this.#flowWord(at - word.length, word);
     }

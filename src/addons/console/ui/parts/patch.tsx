@@ -1,9 +1,22 @@
 import type { ProposedPatch } from '../api/shapes.ts';
 import { Command, Copy } from './states.tsx';
 
+/** A unified diff. */
+export const Diff = ({ text, label }: { readonly text: string; readonly label: string }) => (
+  <pre class="diff" tabIndex={0} role="region" aria-label={label}>
+    {text
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((line, index) => (
+        <span key={index} class={line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : undefined}>
+          {`${line}\n`}
+        </span>
+      ))}
+  </pre>
+);
+
 /** A change of a settings file: a person applies it, the page writes no file. */
 export function Patch({ draft }: { readonly draft: ProposedPatch }) {
-  const lines = draft.patch.replace(/\n$/, '').split('\n');
   const there = `cd '${draft.folder.replaceAll("'", String.raw`'\''`)}'`;
   const before = draft.set.length > 0 ? ['# Restart the gateway with the variable first:', ...draft.set] : [];
   const commands = [...before, there, ...draft.apply].join('\n');
@@ -11,18 +24,12 @@ export function Patch({ draft }: { readonly draft: ProposedPatch }) {
   return (
     <div class="stack tight">
       {draft.diagnostics.map(({ file, line, severity, message }) => (
-        <p key={message} class={`notice ${severity === 'error' ? 'failed' : 'warning'}`}>
+        <p key={`${file} ${line} ${message}`} class={`notice ${severity === 'error' ? 'failed' : 'warning'}`}>
           {file}
           {line === undefined ? '' : `:${line}`}: {message}
         </p>
       ))}
-      <pre class="diff" tabIndex={0} role="region" aria-label={`Change of ${draft.file}`}>
-        {lines.map((line, index) => (
-          <span key={index} class={line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : undefined}>
-            {`${line}\n`}
-          </span>
-        ))}
-      </pre>
+      <Diff text={draft.patch} label={`Change of ${draft.file}`} />
       <p class="row">
         <Copy text={draft.patch} label="Copy the patch" />
         <Copy text={whole} label="Copy all as commands" />
