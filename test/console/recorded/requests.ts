@@ -198,7 +198,7 @@ export const session = {
   session: false,
   features: {
     store: true,
-    owns: ['keys', 'teams', 'budgets', 'providers'],
+    owns: ['keys', 'teams', 'budgets', 'providers', 'configs'],
     seals: true,
     records: true,
     explain: 'all',

@@ -155,7 +155,7 @@ function extensionsOf({ label, readOnly, known, onChange, onSave, onTest }: Edit
       ...foldKeymap,
     ]),
     EditorState.readOnly.of(readOnly),
-    EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
+    EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
     EditorView.updateListener.of(({ docChanged, state }) => docChanged && onChange(state.doc.toString())),
     THEME,
   ];
