@@ -12,10 +12,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** An answer of the API as a test has it: a value for 200, a status with a problem, or a function that writes. */
-export type Recorded =
-  | object
-  | number
-  | ((request: Asked, response: ServerResponse, query: URLSearchParams) => void);
+export type Recorded = object | number | ((request: Asked, response: ServerResponse, query: URLSearchParams) => void);
 
 /** A call with its body. */
 export type Asked = IncomingMessage & { readonly sent: string };

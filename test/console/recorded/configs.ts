@@ -50,7 +50,10 @@ export const EFFECT: Recorded = streamOf([
 ]);
 
 export const TESTS: Recorded = streamOf([
-  { event: 'case', data: { file: 'gateway/production.test.yaml', line: 3, name: 'gold goes to the primary', ok: true } },
+  {
+    event: 'case',
+    data: { file: 'gateway/production.test.yaml', line: 3, name: 'gold goes to the primary', ok: true },
+  },
   {
     event: 'case',
     data: {
@@ -64,17 +67,19 @@ export const TESTS: Recorded = streamOf([
   { event: 'done', data: {} },
 ]);
 
+export const SETTINGS = {
+  ...settings,
+  files: [
+    { path: 'catalog.yaml', bytes: 900 },
+    { path: file, bytes: PRODUCTION.length },
+    { path: 'keys.yaml', bytes: 400 },
+    { path: 'store/configs/search', bytes: STORED.length },
+  ],
+};
+
 /** Calls of the screen of settings texts. */
 export const CONFIG_ANSWERS: Readonly<Record<string, Recorded>> = {
-  'GET /settings': {
-    ...settings,
-    files: [
-      { path: 'catalog.yaml', bytes: 900 },
-      { path: file, bytes: PRODUCTION.length },
-      { path: 'keys.yaml', bytes: 400 },
-      { path: 'store/configs/search', bytes: STORED.length },
-    ],
-  },
+  'GET /settings': SETTINGS,
   'GET /settings/names': {
     slugs: ['simulator', 'vertex', 'anthropic'],
     models: ['@vertex/gemini-2.5-pro'],
@@ -108,13 +113,17 @@ export const CONFIG_ANSWERS: Readonly<Record<string, Recorded>> = {
       {
         hash: HASH,
         at: '2026-11-28T18:20:00Z',
-        files: [{ path: file, patch: `--- a/${file}\n+++ b/${file}\n@@ -1,1 +1,1 @@\n-name: Prod\n+name: Production\n` }],
+        files: [
+          { path: file, patch: `--- a/${file}\n+++ b/${file}\n@@ -1,1 +1,1 @@\n-name: Prod\n+name: Production\n` },
+        ],
       },
       {
         hash: 'aa11bb22',
         at: '2026-11-28T18:10:00Z',
         by: 'bob',
-        files: [{ path: 'store/configs/search', patch: '--- /dev/null\n+++ b/store/configs/search\n@@ -0,0 +1,1 @@\n+{}\n' }],
+        files: [
+          { path: 'store/configs/search', patch: '--- /dev/null\n+++ b/store/configs/search\n@@ -0,0 +1,1 @@\n+{}\n' },
+        ],
       },
       { hash: '00112233', at: '2026-11-28T18:00:00Z', files: [] },
     ],

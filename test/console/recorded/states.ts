@@ -1,4 +1,5 @@
 import { streamOf, type Recorded } from '../page.ts';
+import { HASH, SETTINGS } from './configs.ts';
 import explanation from './explanation.json' with { type: 'json' };
 import { budgets, costs, keyList, providers, stats, teams } from './objects.ts';
 import { idOf, lines, places, request, session } from './requests.ts';
@@ -25,6 +26,12 @@ export const SCREENS = {
   key: '#/keys?key=search',
   team: '#/keys?node=team:search',
   create: '#/keys?add=1',
+  configs: '#/configs',
+  config: '#/configs?file=gateway/production.yaml',
+  'config history': '#/configs?file=gateway/production.yaml&tab=history',
+  'config effect': '#/configs?file=gateway/production.yaml&tab=effect',
+  'config tests': '#/configs?file=gateway/production.yaml&tab=tests',
+  'stored config': '#/configs?file=store/configs/search',
   play: '#/play?as=search',
 } as const;
 type Screen = keyof typeof SCREENS;
@@ -40,6 +47,10 @@ const FIRST: Partial<Record<Screen, string>> = {
   add: 'GET /providers/kinds',
   keys: 'GET /keys',
   key: 'GET /keys/search',
+  configs: 'GET /settings',
+  config: 'GET /settings/file',
+  'config history': 'GET /settings/history',
+  'stored config': 'GET /configs/search',
 };
 
 const off = {
@@ -81,6 +92,10 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       'GET /stats': { ...stats('nothing'), series: [] },
       'GET /requests': LIST,
       'GET /providers': NONE,
+      'GET /settings': { ...SETTINGS, files: [] },
+      'GET /settings/file': 404,
+      'GET /settings/history': NONE,
+      'GET /configs/search': 404,
       'GET /keys': NONE,
       'GET /teams': NONE,
       'GET /budgets': NONE,
@@ -99,12 +114,26 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       keys: '.middle a:has-text("Create a key")',
       key: 'text=No budget, limit or rule',
       team: 'text=There is no team',
+      configs: 'text=No file yet',
+      config: 'text=No route yet',
+      'config history': 'text=No change yet',
+      'stored config': 'text=(new)',
     },
   },
   'nothing matches': {
     answers: () => ({ 'GET /requests': LIST }),
-    addresses: { requests: '#/requests?key=nobody', providers: '#/providers?q=nobody', keys: '#/keys?q=nobody' },
-    signs: { requests: 'text=Clear the filter', providers: 'text=Clear the search', keys: 'text=Clear the search' },
+    addresses: {
+      requests: '#/requests?key=nobody',
+      providers: '#/providers?q=nobody',
+      keys: '#/keys?q=nobody',
+      configs: '#/configs?q=nobody',
+    },
+    signs: {
+      requests: 'text=Clear the filter',
+      providers: 'text=Clear the search',
+      keys: 'text=Clear the search',
+      configs: 'text=Clear the search',
+    },
   },
   'a lost connection': {
     answers: () => ({ 'GET /stream': 503 }),
@@ -133,6 +162,9 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       team: '[aria-disabled=true]:has-text("Adjust")',
       create: '[aria-disabled=true]:has-text("Create the key")',
       play: '[aria-disabled=true]:has-text("Send")',
+      'config effect': '[aria-disabled=true]:has-text("Show the effect")',
+      'config tests': '[aria-disabled=true]:has-text("Run the tests")',
+      'stored config': '[aria-disabled=true]:has-text("Save")',
     },
   },
   'a feature that is off': {
@@ -157,7 +189,15 @@ export const STATES: Readonly<Record<string, ShownState>> = {
   },
   'signed out': {
     answers: () => ({ 'GET /session': 401 }),
-    signs: everywhere('dialog input[type=password]', ['overview', 'requests', 'why', 'providers', 'keys', 'play']),
+    signs: everywhere('dialog input[type=password]', [
+      'overview',
+      'requests',
+      'why',
+      'providers',
+      'keys',
+      'configs',
+      'play',
+    ]),
   },
   'long lists and names': {
     answers: () => ({
@@ -193,6 +233,35 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       },
       'GET /keys': { items: many(200, key), next: undefined },
       'GET /keys/search': { ...key(0), id: LONG, effective },
+      'GET /settings': {
+        ...SETTINGS,
+        files: many(500, (index) => ({ path: `gateway/${LONG.slice(0, 60)}${index}.yaml`, bytes: 9 })),
+      },
+      'GET /settings/file': {
+        path: 'x',
+        hash: HASH,
+        text: `targets:\n${many(64, () => `  - { name: ${LONG}, provider: "@${LONG}" }\n`).join('')}`,
+        masked: [],
+      },
+      'GET /settings/history': {
+        items: many(100, (index) => ({
+          hash: `${index}`,
+          at: '2026-11-28T18:00:00Z',
+          by: LONG,
+          files: [{ path: 'gateway/production.yaml', patch: `+${LONG}\n` }],
+        })),
+      },
+      'POST /settings/validate': {
+        hash: null,
+        unchecked: [LONG],
+        diagnostics: many(50, (line) => ({
+          file: 'gateway/production.yaml',
+          line,
+          column: 1,
+          severity: 'error',
+          message: LONG,
+        })),
+      },
       'GET /teams': { items: many(200, (index) => ({ ...teams[0]!, id: `t${index}` })) },
       'GET /budgets': {
         items: many(200, (index) => ({ ...budgets[0]!, id: `b${index}`, node: `team:t${index}`, name: LONG })),
@@ -209,6 +278,9 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       keys: '.keys [role=cell]',
       key: '.drawer .effective',
       create: 'dialog select',
+      configs: '.settings [role=cell]',
+      config: '.marks li:nth-child(50)',
+      'config history': '.panels li:nth-child(100)',
     },
   },
 };

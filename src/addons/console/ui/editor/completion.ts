@@ -94,6 +94,8 @@ function schemasAt(path: YamlPlace['path'], { root, schemas }: Known, file: Yaml
   return here;
 }
 
+const snakeOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
 function keysOf(
   here: readonly Schema[],
   node: YamlNode | undefined,
@@ -105,19 +107,22 @@ function keysOf(
   const taken = new Set(written.filter(({ from }) => from !== place.word.from).map(({ key }) => key));
   const shapes = fitting(here, (name) => memberOf(node, name));
   const all = new Map(shapes.flatMap((one) => Object.entries(propertiesOf(one))));
-  return [...all]
-    .filter(([name]) => !taken.has(name))
-    .map(([name, schema]) => {
-      const alternatives = alternativesOf(schema, schemas);
-      const { text, type, more } = aboutSchema(alternatives);
-      return {
-        label: name,
-        insert: `${name}: `,
-        kind: 'key',
-        detail: type,
-        info: [text, more].filter(Boolean).join(' '),
-      };
-    });
+  return (
+    [...all]
+      // Spellings of another gateway are read, and not offered.
+      .filter(([name]) => !taken.has(name) && !(/[A-Z]/.test(name) && all.has(snakeOf(name))))
+      .map(([name, schema]) => {
+        const alternatives = alternativesOf(schema, schemas);
+        const { text, type, more } = aboutSchema(alternatives);
+        return {
+          label: name,
+          insert: `${name}: `,
+          kind: 'key',
+          detail: type,
+          info: [text, more].filter(Boolean).join(' '),
+        };
+      })
+  );
 }
 
 function valueOptions(

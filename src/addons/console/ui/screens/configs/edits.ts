@@ -33,6 +33,15 @@ export const textsWith = (path: string, text: string): Readonly<Record<string, s
   [path]: text,
 });
 
+/** A browser's text may lack the end of its last line. */
+const isSame = (one: string, other: string): boolean => one.trimEnd() === other.trimEnd();
+
+/** An edit that has come into force is none. */
+export function settle(now: OpenFile): void {
+  const own = edits.value[now.path];
+  if (own && !now.isNew && isSame(own.text, now.text)) dropEdit(now.path);
+}
+
 /** Something else has come into force since the person began. */
 export const isBehind = (one: Edit | undefined, now: OpenFile): boolean =>
   one !== undefined && one.of.text !== now.text;

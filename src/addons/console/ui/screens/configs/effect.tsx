@@ -46,7 +46,7 @@ export function Effect({
   const { of, done: seen } = progress.value;
   return (
     <div class="stack">
-      <p class="row">
+      <p class="row ask">
         <Choice title="Of the last requests" of={last} options={LAST} />
         <Action
           kind="main"
@@ -130,12 +130,11 @@ function Moved({
   const isMoved = wayText(before) !== wayText(after);
   return (
     <>
-      <p class="row">
+      <p class="row top">
         <strong class="num">{count(number)}</strong>
         <span class="grow mono">
           {isMoved ? `${wayText(before)} → ${wayText(after)}` : `${wayText(after)}, sent otherwise`}
         </span>
-        <Place of={after.place} onShow={onShow} />
       </p>
       {fields.map(({ path, before: was, after: is }) => (
         <p key={path} class="second">
@@ -143,7 +142,8 @@ function Moved({
         </p>
       ))}
       <p class="third">
-        Before: <Place of={before.place} onShow={onShow} /> <Sample id={sample} />
+        Decided by <Place of={before.place} onShow={onShow} />, and then by <Place of={after.place} onShow={onShow} />.{' '}
+        <Sample id={sample} />
       </p>
     </>
   );

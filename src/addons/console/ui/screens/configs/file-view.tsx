@@ -12,7 +12,7 @@ import { Segments } from '../../parts/segments.tsx';
 import { useKeys } from '../../parts/shortcuts.ts';
 import { Loads, Problem } from '../../parts/states.tsx';
 import { CaseTests, createTests } from './case-tests.tsx';
-import { edit, edits, isBehind, textsWith, dropEdit } from './edits.ts';
+import { dropEdit, edit, edits, isBehind, settle, textsWith } from './edits.ts';
 import { Effect } from './effect.tsx';
 import { History } from './history.tsx';
 import { configOf, isStored, loadHealth, loadKnown, loadOpenFile, type OpenFile } from './load.ts';
@@ -92,6 +92,7 @@ function Opened({ now, onReload }: OpenedProps) {
     if (may('operator')) tests.run.start({ files: textsWith(path, text) });
   };
   useEffect(() => tests.run.stop, [tests]);
+  useEffect(() => settle(now), [now]);
   useKeys({ 'Ctrl s': save.run, 'Ctrl Enter': run });
   return (
     <>

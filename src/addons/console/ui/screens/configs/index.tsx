@@ -31,8 +31,7 @@ interface Row {
   readonly warnings: number;
 }
 
-const addressOf = (path: string, line?: number): string =>
-  `#/configs?${new URLSearchParams({ file: path, ...(line !== undefined && { line: String(line) }) }).toString()}`;
+const addressOf = (path: string): string => `#/configs?file=${encodeURIComponent(path)}`;
 
 /** Gateway configs come first, then the files of the whole gateway. */
 function rowsOf({ files, reload, warnings }: Settings): readonly Row[] {
@@ -130,11 +129,8 @@ function Refused({ settings: { reload } }: { readonly settings: Settings }) {
   if (!first) return null;
   return (
     <p class="notice failed">
-      The last reload was refused, and the settings before it serve:{' '}
-      <a href={addressOf(first.file, first.line)}>
-        {first.file}:{first.line}
-      </a>{' '}
-      {first.message}
+      The last reload was refused, and the settings before it serve. The texts here are theirs. On the disk,{' '}
+      <a href={addressOf(first.file)}>{first.file}</a> has a mistake in line {first.line}: {first.message}
     </p>
   );
 }
