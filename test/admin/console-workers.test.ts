@@ -36,7 +36,7 @@ it(
     const state = {
       store: { type: 'sqlite', dir: folder },
       records: { days: 1 },
-      owns: ['providers'],
+      owns: ['providers', 'configs'],
       encryption_keys: KEYS,
     };
     const fleet = new Fleet({
@@ -101,6 +101,13 @@ it(
       const body = { ...chat, model: '@saved/m' };
       const { status, text } = await send(url, 'POST', '/v1/chat/completions', { headers, body });
       expect([status, text]).toEqual([200, expect.stringContaining('hello from')]);
+    }
+    const config = { token, body: { id: 'ours', spec: { text: 'provider: "@saved"\n' } } };
+    expect((await send(admin, 'POST', '/admin/v1/configs', config)).status).toBe(201);
+    for (const _ of ids) {
+      const named = { ...headers, 'x-gateway-config': 'ours' };
+      const { status } = await send(url, 'POST', '/v1/chat/completions', { headers: named, body: chat });
+      expect(status).toBe(200);
     }
   },
 );

@@ -172,7 +172,9 @@ describe('a gateway config that one gateway on a store writes', () => {
     const both = [await start('one'), await start('other')] as const;
     const [one, other] = both;
     const [before] = hashes(both);
-    const text = (model: string): object => ({ spec: { text: `provider: "@sim"\noverride_params: { model: ${model} }\n` } });
+    const text = (model: string): object => ({
+      spec: { text: `provider: "@sim"\noverride_params: { model: ${model} }\n` },
+    });
     expect((await one.ask('POST', '/configs', { id: 'search', ...text('a') })).status).toBe(201);
     const [written] = hashes([one]);
     expect(written).not.toBe(before);

@@ -72,7 +72,16 @@ describe('the built console', () => {
   });
 
   it('has the licences of the packages in it', () => {
-    for (const name of ['preact', 'uplot', 'marked', 'wouter-preact', 'openapi-fetch', '@tanstack/virtual-core', '@codemirror/view', '@lezer/common'])
+    for (const name of [
+      'preact',
+      'uplot',
+      'marked',
+      'wouter-preact',
+      'openapi-fetch',
+      '@tanstack/virtual-core',
+      '@codemirror/view',
+      '@lezer/common',
+    ])
       expect(files['licenses.txt']).toMatch(new RegExp(`^${name} \\d`, 'm'));
   });
 });

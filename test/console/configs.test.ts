@@ -208,15 +208,13 @@ describe.skipIf(executable === undefined)('the screen of settings texts', () => 
     served.answers = {
       ...ANSWERS,
       'GET /configs/search': (_, response) =>
-        void response
-          .writeHead(200, { 'content-type': 'application/json' })
-          .end(
-            JSON.stringify({
-              ...stored,
-              etag: `"${version}"`,
-              spec: { text: version === 7 ? STORED : STORED.replace('steady', 'theirs') },
-            }),
-          ),
+        void response.writeHead(200, { 'content-type': 'application/json' }).end(
+          JSON.stringify({
+            ...stored,
+            etag: `"${version}"`,
+            spec: { text: version === 7 ? STORED : STORED.replace('steady', 'theirs') },
+          }),
+        ),
       'PATCH /configs/search': (request, response) => {
         const isMatch = request.headers['if-match'] === `"${version}"`;
         version += 1;

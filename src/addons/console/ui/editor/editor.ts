@@ -53,7 +53,6 @@ export interface EditorHandle {
 export interface EditorSetup {
   readonly text: string;
   readonly label: string;
-  readonly readOnly: boolean;
   readonly known: () => Known | undefined;
   readonly onChange: (text: string) => void;
   readonly onSave: () => void;
@@ -118,7 +117,7 @@ const changeOf = ({ line, column, end_column: end, text }: NonNullable<EditorMar
 /** Esc, then Tab leaves the editor: CodeMirror lets the next Tab go. */
 const tabs: readonly KeyBinding[] = [{ key: 'Tab', run: indentMore, shift: indentLess }];
 
-function extensionsOf({ label, readOnly, known, onChange, onSave, onTest }: EditorSetup): Extension {
+function extensionsOf({ label, known, onChange, onSave, onTest }: EditorSetup): Extension {
   const then = (run: () => void) => (): boolean => {
     run();
     return true;
@@ -154,7 +153,6 @@ function extensionsOf({ label, readOnly, known, onChange, onSave, onTest }: Edit
       ...lintKeymap,
       ...foldKeymap,
     ]),
-    EditorState.readOnly.of(readOnly),
     EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
     EditorView.updateListener.of(({ docChanged, state }) => docChanged && onChange(state.doc.toString())),
     THEME,

@@ -8,7 +8,6 @@ interface EditorProps {
   readonly marks: readonly EditorMark[];
   /** Undefined: not loaded yet. */
   readonly known: Known | undefined;
-  readonly readOnly: boolean;
   readonly onChange: (text: string) => void;
   readonly onSave: () => void;
   readonly onTest: () => void;
@@ -28,11 +27,10 @@ export function Editor(props: EditorProps) {
     let ended = false;
     void import('./editor.ts').then(({ openEditor }) => {
       if (ended) return;
-      const { text, label, readOnly, marks, onReady } = latest.current;
+      const { text, label, marks, onReady } = latest.current;
       const opened = openEditor(root, {
         text,
         label,
-        readOnly,
         known: () => latest.current.known,
         onChange: (next) => latest.current.onChange(next),
         onSave: () => latest.current.onSave(),
@@ -47,7 +45,7 @@ export function Editor(props: EditorProps) {
       editor.current?.close();
       editor.current = undefined;
     };
-  }, [props.label, props.readOnly]);
+  }, [props.label]);
   useEffect(() => editor.current?.mark(props.marks), [props.marks]);
   useEffect(() => editor.current?.setText(props.text), [props.text]);
   return <div ref={box} class="editor" />;

@@ -221,8 +221,8 @@ class Scanner {
         );
       if (close !== undefined) {
         this.#frames.pop();
-        // A block goes on behind it.
-        if (this.#top?.indent !== undefined) return;
+        // A block goes on behind it, or nothing.
+        if (!this.#top || this.#top.indent !== undefined) return;
       }
       if ((comma !== undefined || open !== undefined) && this.#top) this.#top.entry = undefined;
       if (open !== undefined || comma !== undefined || colon !== undefined)

@@ -77,66 +77,76 @@ interface OpenedProps {
 
 function Opened({ now, onReload }: OpenedProps) {
   const { path } = now;
-  const own = edits.value[path];
-  const text = own?.text ?? now.text;
-  const behind = isBehind(own, now);
-  const { load, check } = useMarks(path, text);
-  const known = useLoad(path, (signal) => loadKnown(path, signal), settingsTurn.value);
+  const text = edits.value[path]?.text ?? now.text;
   const tests = useMemo(createTests, []);
   const cursor = useCursor(path);
-  const found = load.state.value.data;
-  const marks = useMemo(() => (found?.diagnostics ?? []).filter((one) => one.file === path).map(asMark), [found]);
-  const save = useSaveKey(now, { text, behind, check, onReload });
-  const run = (): void => {
+  const runTests = (): void => {
     setQuery({ tab: 'tests' });
     if (may('operator')) tests.run.start({ files: textsWith(path, text) });
   };
   useEffect(() => tests.run.stop, [tests]);
   useEffect(() => settle(now), [now]);
-  useKeys({ 'Ctrl s': save.run, 'Ctrl Enter': run });
   return (
     <>
-      <div class="stack">
-        <p class="row">
-          <span class="mono third grow">
-            {isStored(path) ? 'in the store' : path}
-            {now.isNew && ' (new)'}
-          </span>
-          <Save now={now} text={text} behind={behind} onSaved={onReload} onReload={onReload} />
-        </p>
-        {save.error.value && <p class="notice failed">{save.error.value}</p>}
-        {behind && <Sides now={now} text={text} />}
-        <Editor
-          label={`Text of ${path}`}
-          text={text}
-          marks={marks}
-          known={known.state.value.data}
-          readOnly={false}
-          onChange={(next) => edit(now, next)}
-          onSave={save.run}
-          onTest={run}
-          onReady={cursor.ready}
-        />
-        <p class="third">
-          Ctrl S checks or saves, F8 goes to the next mark, Ctrl Enter runs the tests, Esc then Tab leaves the editor.
-        </p>
-        {load.state.value.error && <Problem error={load.state.value.error} retry={load.reload} />}
-        {found && (
-          <Marks
-            marks={found.diagnostics}
-            unchecked={found.unchecked}
-            path={path}
-            onShow={({ file, line = 1, column }) =>
-              cursor.show({ file, line, ...(column !== undefined && { column }) })
-            }
-            onFix={(fix) => edit(now, withFix(text, fix))}
-          />
-        )}
-      </div>
+      <Written now={now} text={text} cursor={cursor} onTest={runTests} onReload={onReload} />
       <Panels path={path} text={text} show={cursor.show}>
-        {(tab) => (tab === 'tests' ? <CaseTests tests={tests} onRun={run} onShow={cursor.show} /> : undefined)}
+        {(tab) => (tab === 'tests' ? <CaseTests tests={tests} onRun={runTests} onShow={cursor.show} /> : undefined)}
       </Panels>
     </>
+  );
+}
+
+interface WrittenProps extends OpenedProps {
+  readonly text: string;
+  readonly cursor: ReturnType<typeof useCursor>;
+  readonly onTest: () => void;
+}
+
+/** The editor, with what the validator says below it. */
+function Written({ now, text, cursor, onTest, onReload }: WrittenProps) {
+  const { path } = now;
+  const behind = isBehind(edits.value[path], now);
+  const { load, check } = useMarks(path, text);
+  const known = useLoad(path, (signal) => loadKnown(path, signal), settingsTurn.value);
+  const { data: found, error } = load.state.value;
+  const marks = useMemo(() => (found?.diagnostics ?? []).filter((one) => one.file === path).map(asMark), [found]);
+  const save = useSaveKey(now, { text, behind, check, onReload });
+  useKeys({ 'Ctrl s': save.run, 'Ctrl Enter': onTest });
+  return (
+    <div class="stack">
+      <p class="row">
+        <span class="mono third grow">
+          {isStored(path) ? 'in the store' : path}
+          {now.isNew && ' (new)'}
+        </span>
+        <Save now={now} text={text} behind={behind} onReload={onReload} />
+      </p>
+      {save.error.value && <p class="notice failed">{save.error.value}</p>}
+      {behind && <Sides now={now} text={text} />}
+      <Editor
+        label={`Text of ${path}`}
+        text={text}
+        marks={marks}
+        known={known.state.value.data}
+        onChange={(next) => edit(now, next)}
+        onSave={save.run}
+        onTest={onTest}
+        onReady={cursor.ready}
+      />
+      <p class="third">
+        Ctrl S checks or saves, F8 goes to the next mark, Ctrl Enter runs the tests, Esc then Tab leaves the editor.
+      </p>
+      {error && <Problem error={error} retry={load.reload} />}
+      {found && (
+        <Marks
+          marks={found.diagnostics}
+          unchecked={found.unchecked}
+          path={path}
+          onShow={({ file, line = 1, column = 1 }) => cursor.show({ file, line, column })}
+          onFix={(fix) => edit(now, withFix(text, fix))}
+        />
+      )}
+    </div>
   );
 }
 

@@ -32,12 +32,11 @@ interface SaveProps {
   readonly text: string;
   /** Something else is in force than the person began with. */
   readonly behind: boolean;
-  readonly onSaved: () => void;
   readonly onReload: () => void;
 }
 
 /** Saves what the store owns; a file is changed by a patch, which a person applies. */
-export function Save({ now, text, behind, onSaved, onReload }: SaveProps) {
+export function Save({ now, text, behind, onReload }: SaveProps) {
   const { path } = now;
   const patch = useSignal<ProposedPatch | undefined>(undefined);
   const began = edits.value[path]?.of ?? now;
@@ -47,7 +46,7 @@ export function Save({ now, text, behind, onSaved, onReload }: SaveProps) {
       if (isStored(path)) {
         await saveConfig(began, text);
         dropEdit(path);
-        onSaved();
+        onReload();
       } else patch.value = await patchOf(filesOf(path, text), behind ? undefined : began.base);
     } catch (error) {
       // Both sides are shown once the other one is read.
