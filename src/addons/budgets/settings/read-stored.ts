@@ -80,7 +80,9 @@ export function problemOf(kind: StoredKind, id: string, doc: StoredEntity['doc']
       // The schema is for an entry with its secrets: the loader of the settings applies it.
       return undefined;
     case 'configs':
-      return typeof doc['text'] === 'string' && CONFIG_ID.test(id) ? undefined : '`text` is the text of a file, and the id is that of one';
+      return typeof doc['text'] === 'string' && CONFIG_ID.test(id)
+        ? undefined
+        : '`text` is the text of a file, and the id is that of one';
     case 'budgets':
     case 'limits': {
       const { node, ...rest } = doc;

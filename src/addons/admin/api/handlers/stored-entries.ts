@@ -41,16 +41,20 @@ export async function writeCompiled(change: CompiledChange, spec: EntityDoc | un
 
 type CompiledChange = EntityChange & { readonly kind: 'providers' | 'configs' };
 
+/** Throws `invalid_body`. */
+function textOf({ text }: EntityDoc): string {
+  if (typeof text === 'string') return text;
+  throw invalidBody([{ pointer: '/spec/text', message: 'a config needs its text' }]);
+}
+
 function valueOf(kind: CompiledChange['kind'], spec: EntityDoc) {
-  if (kind === 'configs') return { kind, value: { text: String(spec['text']) } };
+  if (kind === 'configs') return { kind, value: { text: textOf(spec) } };
   const { doc, secrets = {} } = splitSpec(kind, spec);
   const known = Object.entries(secrets).flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]));
   return { kind, value: { doc, secrets: Object.fromEntries(known) } };
 }
 
 function checkSecrets(kind: CompiledChange['kind'], spec: EntityDoc, { settings }: Call): void {
-  if (kind === 'configs' && typeof spec['text'] !== 'string')
-    throw invalidBody([{ pointer: '/spec/text', message: 'a config needs its text' }]);
   if (Object.hasOwn(spec, 'slug')) throw invalidBody([{ pointer: '/spec/slug', message: 'the id is the slug' }]);
   const reference = referenceIn(spec);
   if (reference !== undefined) throw invalidBody([{ pointer: reference, message: NO_REFERENCE[kind] }]);

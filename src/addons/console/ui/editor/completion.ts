@@ -44,21 +44,18 @@ export interface Completion {
 const at = (slugs: readonly string[]): readonly string[] => slugs.map((slug) => `@${slug}`);
 
 /** Members that hold a name which is defined elsewhere, by their keys. */
-const NAMED: Readonly<Record<string, (names: SettingsNames, root: YamlNode | undefined) => readonly string[]>> = {
-  provider: ({ slugs, kinds }) => [...at(slugs), ...kinds],
-  providers: ({ slugs }) => slugs,
-  model: ({ models }) => models,
-  models: ({ models }) => models,
-  default_config: ({ configs }) => configs,
-  config: ({ configs }) => configs,
-  configs: ({ configs }) => configs,
-  team: ({ teams }) => teams,
-  key: ({ keys }) => keys,
-  prompt: ({ prompts }) => prompts,
-  prompt_id: ({ prompts }) => prompts,
-  then: (_, root) => targetNames(root),
-  default: (_, root) => targetNames(root),
-};
+const NAMED: ReadonlyMap<string, (names: SettingsNames, root: YamlNode | undefined) => readonly string[]> = new Map([
+  ['provider', ({ slugs, kinds }: SettingsNames) => [...at(slugs), ...kinds]],
+  ['providers', ({ slugs }: SettingsNames) => slugs],
+  ...['model', 'models'].map((key) => [key, ({ models }: SettingsNames) => models] as const),
+  ...['config', 'configs', 'default_config'].map((key) => [key, ({ configs }: SettingsNames) => configs] as const),
+  ['team', ({ teams }: SettingsNames) => teams],
+  ['key', ({ keys }: SettingsNames) => keys],
+  ...['prompt', 'prompt_id'].map((key) => [key, ({ prompts }: SettingsNames) => prompts] as const),
+  ...['then', 'default'].map(
+    (key) => [key, (_: SettingsNames, root: YamlNode | undefined) => targetNames(root)] as const,
+  ),
+]);
 
 /** The names of targets of a gateway config, inner ones among them. */
 function targetNames(node: YamlNode | undefined): readonly string[] {
@@ -132,7 +129,7 @@ function valueOptions(
   place: YamlPlace,
 ): readonly Option[] {
   const key = place.path.findLast((step) => typeof step === 'string') ?? '';
-  const named = NAMED[key]?.(names, root) ?? [];
+  const named = NAMED.get(key)?.(names, root) ?? [];
   const { quote } = place.word;
   const option =
     (kind: Option['kind'], detail: string) =>

@@ -5,6 +5,8 @@ import type { Known } from './completion.ts';
 interface EditorProps {
   readonly label: string;
   readonly text: string;
+  /** The text as it is at this moment: a letter may have come since the page was drawn. */
+  readonly textNow: () => string;
   readonly marks: readonly EditorMark[];
   /** Undefined: not loaded yet. */
   readonly known: Known | undefined;
@@ -27,9 +29,9 @@ export function Editor(props: EditorProps) {
     let ended = false;
     void import('./editor.ts').then(({ openEditor }) => {
       if (ended) return;
-      const { text, label, marks, onReady } = latest.current;
+      const { textNow, label, marks, onReady } = latest.current;
       const opened = openEditor(root, {
-        text,
+        text: textNow(),
         label,
         known: () => latest.current.known,
         onChange: (next) => latest.current.onChange(next),
@@ -47,6 +49,6 @@ export function Editor(props: EditorProps) {
     };
   }, [props.label]);
   useEffect(() => editor.current?.mark(props.marks), [props.marks]);
-  useEffect(() => editor.current?.setText(props.text), [props.text]);
+  useEffect(() => editor.current?.setText(latest.current.textNow()), [props.text]);
   return <div ref={box} class="editor" />;
 }

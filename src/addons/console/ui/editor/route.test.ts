@@ -4,7 +4,7 @@ import { readYaml } from './yaml-scan.ts';
 
 const lines = (node: RouteNode, depth = 0): readonly string[] => [
   `${' '.repeat(depth)}${[node.place, node.name, node.mode, node.to, node.share].filter(Boolean).join(' ')}`,
-  ...node.conditions.map(({ text, then }) => `${' '.repeat(depth)}? ${text} → ${then}`),
+  ...node.conditions.map(({ text, target }) => `${' '.repeat(depth)}? ${text} → ${target}`),
   ...node.inner.flatMap((one) => lines(one, depth + 1)),
 ];
 const drawn = (text: string): readonly string[] => lines(routeOf(readYaml(text))!);

@@ -19,7 +19,7 @@ export interface RouteCondition {
   readonly at: number;
   /** `metadata.tier is gold`; `otherwise`. */
   readonly text: string;
-  readonly then: string;
+  readonly target: string;
 }
 
 const MAX_DEPTH = 20;
@@ -61,12 +61,12 @@ function conditionsOf(strategy: YamlNode | undefined): readonly RouteCondition[]
   const conditions = (listed?.kind === 'seq' ? listed.items : []).map((one) => ({
     at: one.from,
     text: queryText(nodeAt(one, ['query'])),
-    then: memberOf(one, 'then') ?? '?',
+    target: memberOf(one, 'then') ?? '?',
   }));
   const otherwise = strategy?.kind === 'map' ? strategy.entries.find(({ key }) => key === 'default') : undefined;
-  const then = memberOf(strategy, 'default');
-  return otherwise && then !== undefined
-    ? [...conditions, { at: otherwise.from, text: 'otherwise', then }]
+  const target = memberOf(strategy, 'default');
+  return otherwise && target !== undefined
+    ? [...conditions, { at: otherwise.from, text: 'otherwise', target }]
     : conditions;
 }
 

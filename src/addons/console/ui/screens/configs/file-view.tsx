@@ -126,6 +126,7 @@ function Written({ now, text, cursor, onTest, onReload }: WrittenProps) {
       <Editor
         label={`Text of ${path}`}
         text={text}
+        textNow={() => edits.value[path]?.text ?? now.text}
         marks={marks}
         known={known.state.value.data}
         onChange={(next) => edit(now, next)}

@@ -25,16 +25,19 @@ export interface OpenFile {
   readonly isNew: boolean;
 }
 
+/** As the editor has them; a patch has those of the file. */
+const withLineFeeds = (text: string): string => text.replaceAll(/\r\n?/g, '\n');
+
 /** A file or a config of the store; empty, where there is none yet. */
 export async function loadOpenFile(path: string, signal: AbortSignal): Promise<OpenFile> {
   try {
     if (isStored(path)) {
       const params = { path: { id: configOf(path) ?? '' } };
       const { spec, etag } = await ask(api.GET('/configs/{id}', { params, signal }));
-      return { path, text: spec.text ?? '', base: undefined, etag, isNew: false };
+      return { path, text: withLineFeeds(spec.text ?? ''), base: undefined, etag, isNew: false };
     }
     const { text, hash } = await ask(api.GET('/settings/file', { params: { query: { path } }, signal }));
-    return { path, text, base: hash, etag: undefined, isNew: false };
+    return { path, text: withLineFeeds(text), base: hash, etag: undefined, isNew: false };
   } catch (error) {
     if (!(error instanceof ApiRefusal) || error.status !== 404) throw error;
     return { path, text: '', base: undefined, etag: undefined, isNew: true };

@@ -64,7 +64,7 @@ function Part({ of, health, show, lineOf }: PartProps) {
           {conditions.map((one) => (
             <li key={one.at}>
               <button type="button" class="plain" title={`Line ${lineOf(one.at)}`} onClick={() => show(one.at)}>
-                <span class="cut">{one.text}</span> → <strong>{one.then}</strong>
+                <span class="cut">{one.text}</span> → <strong>{one.target}</strong>
               </button>
             </li>
           ))}
