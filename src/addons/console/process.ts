@@ -11,7 +11,7 @@ import { ServingProcess } from './play/serving.ts';
 import { PageFiles } from './page/pages.ts';
 import { BrowserSessions } from './session/sessions.ts';
 import { createWrittenReader } from './settings/written-settings.ts';
-import { SettingsHistory } from './settings/settings-history.ts';
+import { SettingsHistory } from './history/settings-history.ts';
 import { KeptRecords } from './records/kept-records.ts';
 import { RecordBatches } from './records/record-batches.ts';
 import type { KeptRow } from './records/record-file.ts';

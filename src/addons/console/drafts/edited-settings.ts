@@ -4,7 +4,7 @@ import type { EditedAnswer, FileDraft, SettingsFix } from '../../../core/process
 import type { InForce } from '../../../core/process/reload.ts';
 import { loadSettings, type LoadResult } from '../../../core/settings/read/load.ts';
 import type { Diagnostic } from '../../../core/settings/source/diagnostic.ts';
-import { editedFiles } from '../../../core/settings/source/edited-files.ts';
+import { editedFiles } from '../../../core/settings/read/edited-files.ts';
 import { nameOf } from '../../../core/settings/source/stored-objects.ts';
 import { maskSecrets } from '../settings/mask-secrets.ts';
 import { diffLines, unifiedDiff } from './unified-diff.ts';

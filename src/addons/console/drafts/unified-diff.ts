@@ -1,6 +1,6 @@
 const CONTEXT = 3;
 /** Cells of the table of common lines. Larger changes are shown as one block. */
-const MAX_CELLS = 4_000_000;
+const MAX_CELLS = 1_000_000;
 
 interface DiffLine {
   readonly op: ' ' | '-' | '+';

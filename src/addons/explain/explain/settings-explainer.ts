@@ -8,7 +8,7 @@ import {
 import type { StoredObjects } from '../../../core/settings/source/stored-objects.ts';
 import type { Explainer, ExplainerSetup } from './explainer.ts';
 import type { ExplainQuestion } from './question.ts';
-import { editedFiles, knownEnvironment } from '../../../core/settings/source/edited-files.ts';
+import { editedFiles, knownEnvironment } from '../../../core/settings/read/edited-files.ts';
 import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 
 interface SettingsExplainerSetup extends Omit<ExplainerSetup, 'files'> {

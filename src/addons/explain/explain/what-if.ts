@@ -1,7 +1,7 @@
 import { isObject } from '../../../core/kernel/index.ts';
 import type { Health, QuestionBody } from '../../../core/process/explain-port.ts';
 import { BadQuestion } from '../../../core/process/explain-port.ts';
-import { problemOfTexts } from '../../../core/settings/source/edited-files.ts';
+import { problemOfTexts } from '../../../core/settings/read/edited-files.ts';
 import type { FrozenHealth } from './frozen.ts';
 
 const MAX_TARGETS = 64;

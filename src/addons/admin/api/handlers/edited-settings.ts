@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { providerNames } from '../../../../core/providers/index.ts';
-import { problemOfTexts } from '../../../../core/settings/source/edited-files.ts';
+import { problemOfTexts } from '../../../../core/settings/read/edited-files.ts';
 import { readSchema, SCHEMA_NAMES, type Schema } from '../../../../core/settings/schema/schema-files.ts';
 import type { Call, Handler } from '../call.ts';
 import { ApiProblem } from '../problems.ts';

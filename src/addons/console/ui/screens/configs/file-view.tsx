@@ -115,7 +115,7 @@ function Written({ now, text, cursor, onTest, onReload }: WrittenProps) {
   return (
     <div class="stack">
       <p class="row">
-        <span class="mono third grow">
+        <span class="mono third grow cut" title={path}>
           {isStored(path) ? 'in the store' : path}
           {now.isNew && ' (new)'}
         </span>

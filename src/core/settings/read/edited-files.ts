@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Environment } from '../values/references.ts';
-import { MAX_FILE_BYTES, sentFiles, withStoredObjects, type ReadPlaces, type SettingsFiles } from './files.ts';
-import { nameOf, storedName, type StoredObject, type StoredObjects } from './stored-objects.ts';
+import { MAX_FILE_BYTES, sentFiles, withStoredObjects, type ReadPlaces, type SettingsFiles } from '../source/files.ts';
+import { nameOf, storedName, type StoredObject, type StoredObjects } from '../source/stored-objects.ts';
 
 /** Names of settings files: no path leads out of the folder. `store/configs/ID` is a config of the state store. */
 const NAME =
