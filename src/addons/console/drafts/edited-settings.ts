@@ -1,5 +1,5 @@
 import { join, relative, resolve } from 'node:path';
-import { isScalar, parseDocument, stringify, visit } from 'yaml';
+import { parseDocument, stringify, visit } from 'yaml';
 import type { EditedAnswer, FileDraft, SettingsFix } from '../../../core/process/console-port.ts';
 import type { InForce } from '../../../core/process/reload.ts';
 import { loadSettings, type LoadResult } from '../../../core/settings/read/load.ts';
@@ -139,7 +139,7 @@ function fixOf({ line, column, suggestion }: Diagnostic, text: string | undefine
       const quote = /^["']/.exec(source)?.[0];
       const written =
         quote === undefined
-          ? asScalar(suggestion)
+          ? stringify(suggestion).trimEnd()
           : quote === '"'
             ? JSON.stringify(suggestion)
             : `'${suggestion.replaceAll("'", "''")}'`;
@@ -149,9 +149,3 @@ function fixOf({ line, column, suggestion }: Diagnostic, text: string | undefine
   });
   return fix;
 }
-
-const asScalar = (word: string): string => {
-  const written = stringify(word).trimEnd();
-  const read = parseDocument(written).contents;
-  return isScalar(read) ? written : JSON.stringify(word);
-};

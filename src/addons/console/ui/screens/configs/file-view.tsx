@@ -56,9 +56,8 @@ export function FileView({ path }: { readonly path: string }) {
 /** The text, after a pause. Its answers come one by one: a late one is dropped. */
 function useMarks(path: string, text: string) {
   const asked = useSignal(text);
-  const check = (): void => void (asked.value = text);
   useEffect(() => {
-    const timer = setTimeout(check, PAUSE_MS);
+    const timer = setTimeout(() => void (asked.value = text), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
   const load = useLoad(
@@ -67,6 +66,11 @@ function useMarks(path: string, text: string) {
       ask(api.POST('/settings/validate', { params: {}, body: { files: textsWith(path, asked.value) }, signal })),
     settingsTurn.value,
   );
+  /** At once, and again. */
+  const check = (): void => {
+    if (asked.value === text) load.reload();
+    else asked.value = text;
+  };
   return { load, check };
 }
 

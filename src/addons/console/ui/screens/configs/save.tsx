@@ -103,7 +103,7 @@ export function Sides({ now, text }: { readonly now: OpenFile; readonly text: st
         <strong>{now.path} has changed since you began.</strong> Lines with − are in force now, lines with + are yours.
       </p>
       <Loads state={load.state.value} retry={load.reload}>
-        {({ patch }) => <Diff text={patch === '' ? 'Both sides are equal.' : patch} label="Both sides" />}
+        {({ patch }) => <Diff text={patch === '' ? 'Both sides are equal.' : patch} label="What differs" />}
       </Loads>
       <p class="row">
         <button type="button" onClick={() => rebase(now)}>
