@@ -7,7 +7,6 @@ import {
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import {
-  codeFolding,
   foldGutter,
   foldKeymap,
   HighlightStyle,
@@ -130,7 +129,6 @@ function extensionsOf({ label, known, onChange, onSave, onTest }: EditorSetup): 
       ]),
     ),
     lineNumbers(),
-    codeFolding(),
     foldGutter(),
     lintGutter(),
     history(),

@@ -12,13 +12,13 @@ import { Segments } from '../../parts/segments.tsx';
 import { useKeys } from '../../parts/shortcuts.ts';
 import { Loads, Problem } from '../../parts/states.tsx';
 import { CaseTests, createTests } from './case-tests.tsx';
-import { dropEdit, edit, edits, isBehind, settle, textsWith } from './edits.ts';
+import { edit, edits, isBehind, settle, textsWith } from './edits.ts';
 import { Effect } from './effect.tsx';
 import { History } from './history.tsx';
 import { configOf, isStored, loadHealth, loadKnown, loadOpenFile, type OpenFile } from './load.ts';
 import { Marks, withFix, type Mark } from './marks.tsx';
 import { RouteView } from './route-view.tsx';
-import { Save, saveConfig, Sides } from './save.tsx';
+import { Save, Sides, useSave } from './save.tsx';
 
 /** A text is checked when nobody has typed for this long. */
 const PAUSE_MS = 300;
@@ -109,13 +109,17 @@ interface WrittenProps extends OpenedProps {
 /** The editor, with what the validator says below it. */
 function Written({ now, text, cursor, onTest, onReload }: WrittenProps) {
   const { path } = now;
-  const behind = isBehind(edits.value[path], now);
   const { load, check } = useMarks(path, text);
   const known = useLoad(path, (signal) => loadKnown(path, signal), settingsTurn.value);
   const { data: found, error } = load.state.value;
   const marks = useMemo(() => (found?.diagnostics ?? []).filter((one) => one.file === path).map(asMark), [found]);
-  const save = useSaveKey(now, { text, behind, check, onReload });
-  useKeys({ 'Ctrl s': save.run, 'Ctrl Enter': onTest });
+  const save = useSave(now, text, onReload);
+  // Another text than one that can be saved is checked.
+  const saveOrCheck = (): void => {
+    check();
+    if (isStored(path) && save.lacks === undefined) save.doing.run();
+  };
+  useKeys({ 'Ctrl s': saveOrCheck, 'Ctrl Enter': onTest });
   return (
     <div class="stack">
       <p class="row">
@@ -123,10 +127,9 @@ function Written({ now, text, cursor, onTest, onReload }: WrittenProps) {
           {isStored(path) ? 'in the store' : path}
           {now.isNew && ' (new)'}
         </span>
-        <Save now={now} text={text} behind={behind} onReload={onReload} />
+        <Save path={path} save={save} />
       </p>
-      {save.error.value && <p class="notice failed">{save.error.value}</p>}
-      {behind && <Sides now={now} text={text} />}
+      {isBehind(edits.value[path], now) && <Sides now={now} text={text} />}
       <Editor
         label={`Text of ${path}`}
         text={text}
@@ -134,7 +137,7 @@ function Written({ now, text, cursor, onTest, onReload }: WrittenProps) {
         marks={marks}
         known={known.state.value.data}
         onChange={(next) => edit(now, next)}
-        onSave={save.run}
+        onSave={saveOrCheck}
         onTest={onTest}
         onReady={cursor.ready}
       />
@@ -162,36 +165,6 @@ const asMark = ({ line = 1, column = 1, severity, message, fix }: Mark) => ({
   message,
   fix,
 });
-
-/** Ctrl S saves what the store owns and the person may write; any other text is checked at once. */
-function useSaveKey(
-  now: OpenFile,
-  {
-    text,
-    behind,
-    check,
-    onReload,
-  }: { readonly text: string; readonly behind: boolean; readonly check: () => void; readonly onReload: () => void },
-) {
-  const error = useSignal<string | undefined>(undefined);
-  const run = (): void => {
-    check();
-    error.value = undefined;
-    const own = edits.value[now.path];
-    if (!own || behind || !isStored(now.path) || !may('admin')) return;
-    saveConfig(own.of, text).then(
-      () => {
-        dropEdit(now.path);
-        onReload();
-      },
-      (reason: unknown) => {
-        error.value = reason instanceof Error ? reason.message : String(reason);
-        onReload();
-      },
-    );
-  };
-  return { run, error };
-}
 
 /** The cursor of the editor, which goes to the line of the address at first. */
 function useCursor(path: string) {

@@ -7,76 +7,77 @@ import type { ProposedPatch } from '../../api/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Diff, Patch } from '../../parts/patch.tsx';
 import { Action, Loads, Problem } from '../../parts/states.tsx';
-import { dropEdit, edits, rebase } from './edits.ts';
+import { dropEdit, edits, isBehind, rebase } from './edits.ts';
 import { configOf, isStored, type OpenFile } from './load.ts';
-
-/** Writes a config of the store. Throws `precondition_failed`: another person has, meanwhile. */
-export async function saveConfig({ path, etag, isNew }: OpenFile, text: string): Promise<void> {
-  const id = configOf(path) ?? '';
-  const spec = { text };
-  await (isNew
-    ? ask(api.POST('/configs', { params: {}, body: { id, spec } }))
-    : ask(
-        api.PATCH('/configs/{id}', {
-          params: { path: { id }, header: { 'If-Match': etag ?? '' } },
-          body: { spec },
-        }),
-      ));
-}
 
 const patchOf = (files: Readonly<Record<string, string>>, base?: string): Promise<ProposedPatch> =>
   ask(api.POST('/settings/patch', { params: {}, body: { files, ...(base !== undefined && { base }) } }));
 
-interface SaveProps {
-  readonly now: OpenFile;
-  readonly text: string;
-  /** Something else is in force than the person began with. */
-  readonly behind: boolean;
-  readonly onReload: () => void;
+/** Rejects with `precondition_failed`: another person has written it, meanwhile. */
+function saveConfig({ path, etag = '', isNew }: OpenFile, text: string): Promise<unknown> {
+  const id = configOf(path) ?? '';
+  const spec = { text };
+  if (isNew) return ask(api.POST('/configs', { params: {}, body: { id, spec } }));
+  return ask(api.PATCH('/configs/{id}', { params: { path: { id }, header: { 'If-Match': etag } }, body: { spec } }));
 }
 
+/** The edited files as they were begun with these settings. What the store owns is no file. */
+const filesOf = ({ path, base }: OpenFile, text: string): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(
+    Object.entries(edits.value).flatMap(([name, one]) =>
+      isStored(name) || one.of.base !== base ? [] : [[name, one.text]],
+    ),
+  ),
+  [path]: text,
+});
+
 /** Saves what the store owns; a file is changed by a patch, which a person applies. */
-export function Save({ now, text, behind, onReload }: SaveProps) {
+export function useSave(now: OpenFile, text: string, onReload: () => void) {
   const { path } = now;
   const patch = useSignal<ProposedPatch | undefined>(undefined);
-  const began = edits.value[path]?.of ?? now;
-  const fresh = edits.value[path] === undefined;
   const doing = useAction(async () => {
     try {
-      if (isStored(path)) {
-        await saveConfig(began, text);
-        dropEdit(path);
-        onReload();
-      } else patch.value = await patchOf(filesOf(path, text), behind ? undefined : began.base);
+      if (!isStored(path)) return void (patch.value = await patchOf(filesOf(now, text), now.base));
+      await saveConfig(now, text);
+      dropEdit(path);
+      onReload();
     } catch (error) {
       // Both sides are shown once the other one is read.
       if (error instanceof ApiRefusal && error.status === 412) onReload();
       throw error;
     }
   });
-  const nothing = fresh ? 'Nothing has been edited.' : undefined;
-  const blocked = behind ? 'Something else is in force now: choose a side first.' : undefined;
+  const own = edits.value[path];
+  const lacks =
+    (own ? undefined : 'Nothing has been edited.') ??
+    (isBehind(own, now) ? 'Something else is in force now: choose a side first.' : undefined) ??
+    (isStored(path) ? needs('admin') : undefined);
+  return { doing, patch, lacks };
+}
+
+interface SaveProps {
+  readonly path: string;
+  readonly save: ReturnType<typeof useSave>;
+}
+
+export function Save({ path, save: { doing, patch, lacks } }: SaveProps) {
+  const close = (): void => void (patch.value = undefined);
   return (
     <>
-      <Action
-        kind="main"
-        busy={doing.busy.value}
-        needs={nothing ?? blocked ?? (isStored(path) ? needs('admin') : undefined)}
-        onClick={doing.run}
-      >
+      <Action kind="main" busy={doing.busy.value} needs={lacks} onClick={doing.run}>
         {isStored(path) ? 'Save' : 'Propose a patch'}
       </Action>
-      {!fresh && (
+      {path in edits.value && (
         <button type="button" onClick={() => dropEdit(path)}>
           Discard the edit
         </button>
       )}
       {doing.error.value && <Problem error={doing.error.value} />}
       {patch.value && (
-        <Dialog title="A patch of the settings" wide onClose={() => void (patch.value = undefined)}>
+        <Dialog title="A patch of the settings" wide onClose={close}>
           <Patch draft={patch.value} />
           <p>
-            <button type="button" onClick={() => void (patch.value = undefined)}>
+            <button type="button" onClick={close}>
               Close
             </button>
           </p>
@@ -85,14 +86,6 @@ export function Save({ now, text, behind, onReload }: SaveProps) {
     </>
   );
 }
-
-/** The edited files, without what the store owns: a patch is of files. */
-const filesOf = (path: string, text: string): Readonly<Record<string, string>> => ({
-  ...Object.fromEntries(
-    Object.entries(edits.value).flatMap(([name, one]) => (isStored(name) ? [] : [[name, one.text]])),
-  ),
-  [path]: text,
-});
 
 /** Both sides of a text that two have changed: what is in force, and what is here. */
 export function Sides({ now, text }: { readonly now: OpenFile; readonly text: string }) {
