@@ -8,6 +8,8 @@ import { unifiedDiff } from '../drafts/unified-diff.ts';
 const MOST = 100;
 /** Of all diffs together, in characters. */
 const MAX_TEXTS = 2 * 1024 * 1024;
+/** Masking takes time in proportion to bytes and secrets: larger files, of thousands of keys, have no history. */
+const MAX_BYTES = 100_000;
 
 /** By file, masked: no version has a secret. */
 type Texts = ReadonlyMap<string, string>;
@@ -44,7 +46,8 @@ export class SettingsHistory {
 
   async #read(inForce: Sources, at: number): Promise<void> {
     const { hash, files: names, file } = await this.#written(inForce);
-    const texts = new Map(names.map(({ path }) => [path, file(path)?.text ?? '']));
+    const small = names.filter(({ bytes }) => bytes <= MAX_BYTES);
+    const texts = new Map(small.map(({ path }) => [path, file(path)?.text ?? '']));
     const before = this.#last;
     this.#last = texts;
     const files = before ? changesOf(before, texts) : [];
