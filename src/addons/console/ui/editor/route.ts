@@ -26,7 +26,7 @@ const MAX_DEPTH = 20;
 
 /** The route that a text draws, as far as it can be read. */
 export const routeOf = (root: YamlNode | undefined): RouteNode | undefined =>
-  root?.kind === 'map' ? readNode(root, 'config', undefined, 0) : undefined;
+  root?.kind === 'map' && root.entries.length > 0 ? readNode(root, 'config', undefined, 0) : undefined;
 
 function readNode(node: YamlNode, place: string, share: string | undefined, depth: number): RouteNode {
   const strategy = nodeAt(node, ['strategy']);
