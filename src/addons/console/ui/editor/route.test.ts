@@ -31,7 +31,7 @@ targets:
     targets: [{ provider: "@a", weight: 3 }, { provider: "@b" }]
 `;
     expect(drawn(text)).toEqual([
-      'config conditional',
+      'config P conditional',
       '? metadata.tier is gold → gold',
       '? (params.stream is true or metadata.app is one of a, b) → split',
       '? otherwise → split',
