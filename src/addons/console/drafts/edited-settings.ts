@@ -125,7 +125,7 @@ function unmasked(before: string, text: string, { name, secrets, lost }: Unmaski
     .join('');
 }
 
-/** What replaces the word that a suggestion is about. Undefined: it is not about one scalar. */
+/** Replaces the word that a suggestion is about. Undefined: it is not about one scalar. */
 function fixOf({ line, column, suggestion }: Diagnostic, text: string | undefined): SettingsFix | undefined {
   if (suggestion === undefined || text === undefined) return undefined;
   const lines = text.split('\n');

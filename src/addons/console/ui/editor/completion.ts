@@ -64,7 +64,7 @@ function targetNames(node: YamlNode | undefined): readonly string[] {
   return items.flatMap((one) => [memberOf(one, 'name') ?? [], targetNames(one)].flat());
 }
 
-/** What may be written where the text is being written. Undefined: nothing is known about the place. */
+/** The keys and values that may stand where the text is being written. Undefined: nothing is known about the place. */
 export function completeAt(text: string, offset: number, known: Known): Completion | undefined {
   const place = placeAt(text, offset);
   if (!place) return undefined;
@@ -156,7 +156,7 @@ export interface Hover {
   readonly more: string;
 }
 
-/** What the key at an offset means. Undefined: there is no key, or it is in no schema. */
+/** The meaning of the key at an offset. Undefined: there is no key, or it is in no schema. */
 export function hoverAt(text: string, offset: number, known: Known): Hover | undefined {
   const found = entryAt(readYaml(text), offset, []);
   if (!found) return undefined;

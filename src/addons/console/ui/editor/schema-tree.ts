@@ -15,7 +15,7 @@ export function alternativesOf(schema: unknown, schemas: Schemas, depth = 8): re
   if (typeof ref === 'string') {
     const { $ref: _, ...own } = schema;
     const found = alternativesOf(resolve(ref, schemas), schemas, depth - 1);
-    // What is beside a reference is about this use of it.
+    // Members beside a reference are about this use of it.
     return found.map((one, index) => (index === 0 ? { ...one, ...own } : one));
   }
   const branches = ['oneOf', 'anyOf', 'allOf'].flatMap((name) => (Array.isArray(schema[name]) ? schema[name] : []));

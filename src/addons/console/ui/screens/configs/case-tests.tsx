@@ -31,10 +31,9 @@ const differenceText = (one: unknown): string => (typeof one === 'string' ? one 
 interface CaseTestsProps {
   readonly tests: TestRun;
   readonly onRun: () => void;
-  readonly onShow: (place: ShownPlace) => void;
 }
 
-export function CaseTests({ tests: { cases, failed, run }, onRun, onShow }: CaseTestsProps) {
+export function CaseTests({ tests: { cases, failed, run }, onRun }: CaseTestsProps) {
   const state = run.state.value;
   const total = cases.value.length;
   return (
@@ -71,9 +70,9 @@ export function CaseTests({ tests: { cases, failed, run }, onRun, onShow }: Case
               <p class="row">
                 <span class={ok ? 'ok-text' : 'failed-text'}>{ok ? '✓ passed' : '✗ failed'}</span>
                 <span class="grow">{name}</span>
-                <button type="button" class="place" onClick={() => onShow({ file, line })}>
+                <span class="mono third">
                   {file}:{line}
-                </button>
+                </span>
               </p>
               {differences.map((one, index) => (
                 <p key={index} class="notice failed mono pre">

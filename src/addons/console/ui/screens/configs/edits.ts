@@ -4,7 +4,7 @@ import type { OpenFile } from './load.ts';
 /** A text that is not saved. It stays in memory while the page is open, whatever the address. */
 export interface Edit {
   readonly text: string;
-  /** What the person began with. */
+  /** The text with which the person began. */
   readonly of: OpenFile;
 }
 

@@ -31,7 +31,7 @@ interface Done {
 
 const LAST = ['100', '300', '1000'] as const;
 
-/** What of the last requests would change with the texts that are not saved, before it happens. */
+/** The last requests that would change with the texts that are not saved, before it happens. */
 export function Effect({
   files,
   onShow,

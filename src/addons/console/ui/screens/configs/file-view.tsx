@@ -94,7 +94,7 @@ function Opened({ now, onReload }: OpenedProps) {
     <>
       <Written now={now} text={text} cursor={cursor} onTest={runTests} onReload={onReload} />
       <Panels path={path} text={text} show={cursor.show}>
-        {(tab) => (tab === 'tests' ? <CaseTests tests={tests} onRun={runTests} onShow={cursor.show} /> : undefined)}
+        {(tab) => (tab === 'tests' ? <CaseTests tests={tests} onRun={runTests} /> : undefined)}
       </Panels>
     </>
   );

@@ -39,7 +39,9 @@ export async function loadOpenFile(path: string, signal: AbortSignal): Promise<O
     const { text, hash } = await ask(api.GET('/settings/file', { params: { query: { path } }, signal }));
     return { path, text: withLineFeeds(text), base: hash, etag: undefined, isNew: false };
   } catch (error) {
-    if (!(error instanceof ApiRefusal) || error.status !== 404) throw error;
+    // Test files are not read here: only a config may be new.
+    const mayBeNew = configOf(path) !== undefined && !path.endsWith('.test.yaml');
+    if (!(error instanceof ApiRefusal) || error.status !== 404 || !mayBeNew) throw error;
     return { path, text: '', base: undefined, etag: undefined, isNew: true };
   }
 }
@@ -50,7 +52,7 @@ const ID = 'https://gatehouse.dev/schemas/';
 const schemaOf = (path: string): string =>
   configOf(path) === undefined ? (path.startsWith('prompts/') ? 'prompt' : path.replace(/\.yaml$/, '')) : 'gateway';
 
-/** What completion knows about a file: its schema with those that it refers to, and the names in force. */
+/** The knowledge of completion about a file: its schema with those that it refers to, and the names in force. */
 export async function loadKnown(path: string, signal: AbortSignal): Promise<Known> {
   const names = ask(api.GET('/settings/names', { params: {}, signal }));
   const schemas = new Map<string, Schema>();
