@@ -786,7 +786,17 @@ export interface State {
    * Kinds of objects that the store may hold. The same id in a file and in the store refuses the settings. A kind that is not listed, and of which the store has objects, does so too.
    */
   owns?: (
-    'keys' | 'teams' | 'users' | 'organizations' | 'budgets' | 'limits' | 'alerts' | 'prices' | 'providers' | 'prompts'
+    | 'keys'
+    | 'teams'
+    | 'users'
+    | 'organizations'
+    | 'budgets'
+    | 'limits'
+    | 'alerts'
+    | 'prices'
+    | 'providers'
+    | 'prompts'
+    | 'configs'
   )[];
   /**
    * The keys that seal secrets in the store, as `NAME:BASE64` of 32 random bytes, separated by commas. The first one seals, the others only open. Default: the store takes no secrets.

@@ -73,6 +73,19 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   'settings.get': { path: '/settings' },
   'settings.file': { path: '/settings/file?path=gateway/default.yaml' },
   'settings.places': { path: '/settings/places?config=default' },
+  'settings.names': { path: '/settings/names' },
+  'settings.history': { path: '/settings/history' },
+  'settings.validate': {
+    path: '/settings/validate',
+    body: { files: { 'gateway/default.yaml': 'provider: "@sim"\n' } },
+  },
+  'settings.patch': { path: '/settings/patch', body: { files: { 'gateway/default.yaml': 'provider: "@sim"\n' } } },
+  'schemas.get': { path: '/schemas/gateway' },
+  'configs.list': { path: '/configs' },
+  'configs.get': { path: '/configs/ID' },
+  'configs.create': { path: '/configs', body: { id: 'NEW', spec: { text: 'provider: "@sim"\n' } } },
+  'configs.patch': { path: '/configs/ID', body: { spec: { text: 'provider: "@sim"\n' } } },
+  'configs.delete': { path: '/configs/ID' },
   'find.list': { path: '/find?q=test' },
   'stream.get': { path: '/stream' },
   'stats.get': { path: '/stats?by=key' },
@@ -123,6 +136,7 @@ export const sampleOf = (kind: string, id: string, node: string): object => {
   if (kind === 'alerts') return { id, spec: WEBHOOK };
   if (kind === 'prompts') return { id, spec: PROMPT };
   if (kind === 'providers') return { id, spec: { provider: 'simulator' } };
+  if (kind === 'configs') return { id, spec: { text: '{}\n' } };
   if (kind === 'budgets') return { id, spec: { node, cap: '10 USD', period: 'day' } };
   return { id, spec: kind === 'limits' ? { node, concurrency: 5 } : {} };
 };
@@ -137,5 +151,6 @@ export const CREATED_KINDS = [
   'alerts',
   'providers',
   'prompts',
+  'configs',
   'tokens',
 ];

@@ -42,6 +42,7 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   'prompts.render': ['200', '200', '200'],
   'prompts.run': asks,
   'prompts.draft': asks,
+  ...ofKind('configs', reads, changesFile),
   'keys.rotate': turnsFile,
   'keys.revoke': turnsFile,
   'budgets.adjust': ['403 forbidden', '409 no_store', '409 no_store'],
@@ -66,6 +67,11 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   'settings.get': reads,
   'settings.file': reads,
   'settings.places': reads,
+  'settings.names': reads,
+  'settings.history': reads,
+  'settings.validate': reads,
+  'settings.patch': reads,
+  'schemas.get': reads,
   'find.list': reads,
   'stream.get': reads,
   'stats.get': reads,
@@ -82,7 +88,7 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
 };
 
 /** Objects of the files; others are absent. */
-const IDS: Readonly<Record<string, string>> = { teams: 'search', keys: 'test', providers: 'sim' };
+const IDS: Readonly<Record<string, string>> = { teams: 'search', keys: 'test', providers: 'sim', configs: 'default' };
 
 const gateways = new Map<Role, AdminGateway>();
 const explainIds = new Map<Role, string>();

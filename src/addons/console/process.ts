@@ -4,12 +4,14 @@ import { packageFile } from '../../core/kernel/package-root.ts';
 import type { Console } from '../../core/process/console-port.ts';
 import type { ProcessPart, PartTools } from '../../core/process/process-part.ts';
 import { draftOf } from './drafts/draft.ts';
+import { patchEdited, validateEdited } from './drafts/edited-settings.ts';
 import { ConsoleWork } from './play/console-work.ts';
 import { LongAnswers, type Piece } from './play/long-answers.ts';
 import { ServingProcess } from './play/serving.ts';
 import { PageFiles } from './page/pages.ts';
 import { BrowserSessions } from './session/sessions.ts';
 import { createWrittenReader } from './settings/written-settings.ts';
+import { SettingsHistory } from './history/settings-history.ts';
 import { KeptRecords } from './records/kept-records.ts';
 import { RecordBatches } from './records/record-batches.ts';
 import type { KeptRow } from './records/record-file.ts';
@@ -65,10 +67,22 @@ function ofListener(tools: PartTools): ProcessPart {
   const answers = new LongAnswers();
   const serving = new ServingProcess(tools, (piece) => answers.receive(piece));
   let stopped = false;
-  const consolePort = portOf(tools, { boot, stats, kept, answers, flush, ended: () => stopped });
+  const written = createWrittenReader(tools.configs);
+  const history = new SettingsHistory(written, { clock, log });
+  const parts = { boot, stats, kept, answers, flush, written, history, ended: () => stopped };
+  const consolePort = portOf(tools, parts);
   return {
     console: consolePort,
-    compose: (inputs) => serving.compose(inputs),
+    compose(inputs) {
+      const part = serving.compose(inputs);
+      const { files, settings, server } = inputs;
+      return {
+        use() {
+          part.use?.();
+          if (files && server.admin.enabled) history.add({ files, settings });
+        },
+      };
+    },
     start: (_, data) => serving.start(data),
     asked: (topic, question) => serving.asked(topic, question),
     dry: () => ({}),
@@ -99,6 +113,8 @@ interface ConsoleParts {
   readonly stats: Stats;
   readonly kept: KeptRecords | undefined;
   readonly answers: LongAnswers;
+  readonly written: ReturnType<typeof createWrittenReader>;
+  readonly history: SettingsHistory;
   /** Counts and writes what has ended. */
   readonly flush: () => void;
   /** The process stops. */
@@ -107,7 +123,7 @@ interface ConsoleParts {
 
 function portOf(
   { clock, configs, store }: PartTools,
-  { boot, stats, kept, answers, flush, ended }: ConsoleParts,
+  { boot, stats, kept, answers, flush, ended, written, history }: ConsoleParts,
 ): Console {
   const pages = new PageFiles(packageFile('dist/console'));
   const streams = new RequestStreams(clock, ended);
@@ -115,7 +131,10 @@ function portOf(
   return {
     boot,
     sessions: new BrowserSessions(clock, store),
-    written: createWrittenReader(configs),
+    written,
+    validate: (inForce, texts) => validateEdited(configs, inForce, texts),
+    patch: (inForce, texts) => patchEdited(configs, inForce, texts),
+    history: () => history.versions(),
     kept: kept && {
       page(query, memory) {
         flush();

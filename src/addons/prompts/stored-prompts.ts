@@ -1,11 +1,10 @@
 import type { PromptFile } from '../../../schemas/types.generated.ts';
 import type { Problem } from '../../core/kernel/report.ts';
 import { readSettingsFile, type ReadFile } from '../../core/settings/read/read-file.ts';
-import { storedEntryName } from '../../core/settings/read/stored-catalog.ts';
 import { packageSchemas } from '../../core/settings/schema/schemas.ts';
 import type { Diagnostic } from '../../core/settings/source/diagnostic.ts';
 import type { SettingsFiles } from '../../core/settings/source/files.ts';
-import type { StoredPrompt } from '../../core/settings/source/stored-objects.ts';
+import { storedName, type StoredPrompt } from '../../core/settings/source/stored-objects.ts';
 import { checkPrompt } from './check.ts';
 import { compilePartials } from './compile.ts';
 
@@ -42,7 +41,7 @@ export async function readStoredPrompts({ read, files, own, partials }: Reading)
       diagnostics.push({ file: twin.found.path, line: 1, column: 1, severity: 'error', message });
       continue;
     }
-    const path = folder + storedEntryName(id, 'prompts');
+    const path = folder + storedName({ kind: 'prompts', id });
     const { file, messages } = await readPrompt(one, path, partials);
     if (file) prompts.set(id, file);
     else leftOut.push({ kind: 'prompts', id });
@@ -60,7 +59,7 @@ async function readPrompt(
 ): Promise<{ readonly file: PromptFile | undefined; readonly messages: readonly string[] }> {
   const text = JSON.stringify(value);
   const files = { read: async () => ({ text }), list: async () => ({ names: [], folders: [] }) };
-  const found = { kind: 'prompt', name: storedEntryName(id, 'prompts'), path, id } as const;
+  const found = { kind: 'prompt', name: storedName({ kind: 'prompts', id }), path, id } as const;
   const read = await readSettingsFile(found, { env: {}, files, schemas: packageSchemas() });
   const messages = [...(problem === undefined ? [] : [problem]), ...read.diagnostics.map(({ message }) => message)];
   if (messages.length > 0 || !read.value) return { file: undefined, messages };

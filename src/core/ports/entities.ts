@@ -54,6 +54,7 @@ export const OWNED_KINDS = [
   'prices',
   'providers',
   'prompts',
+  'configs',
 ] as const;
 /** Kinds that only a store holds. */
 const STORE_KINDS = ['admins', 'tokens', 'roles'] as const;

@@ -24,6 +24,12 @@ export interface Console {
   stats(query: StatsQuery): Promise<StatsAnswer>;
   /** A patch of the file that would hold an entry. */
   draft(inForce: InForce, wish: DraftWish): Promise<FileDraft>;
+  /** The mistakes of the settings in force with some texts replaced: file names with their texts. */
+  validate(inForce: InForce, texts: Readonly<Record<string, string>>): Promise<EditedAnswer>;
+  /** The same texts as a patch. */
+  patch(inForce: InForce, texts: Readonly<Record<string, string>>): Promise<FileDraft>;
+  /** The settings that this process has served, the latest first. */
+  readonly history: () => Promise<readonly SettingsVersion[]>;
   /** Events of a test, as their text. Undefined: there were too many. */
   test(ask: AskParts, question: Omit<TestQuestion, 'id'>, onLeave: OnLeave): AsyncIterable<string> | undefined;
   /** The reply to a request in the name of a key. Undefined: too many are under way. */
@@ -145,9 +151,10 @@ interface KeptRecordSource {
 }
 
 /** An entry for a list of a settings file, or the whole text of one without secrets. */
-export type DraftWish =
-  | { readonly list: 'providers' | 'keys'; readonly entry: object }
-  | { readonly file: string; readonly text: string };
+export interface DraftWish {
+  readonly list: 'providers' | 'keys';
+  readonly entry: object;
+}
 
 export interface FileDraft {
   /** The folder of the settings, absolute. */
@@ -155,9 +162,39 @@ export interface FileDraft {
   readonly file: string;
   /** A unified diff. */
   readonly patch: string;
+  /** Lines around a change are left out: `git apply` needs `--unidiff-zero`. */
+  readonly cut?: boolean;
   readonly diagnostics?: readonly Diagnostic[];
   /** Why there is no patch. */
   readonly problem?: string;
+}
+
+/** A word in a line that replaces another. Columns count from 1. */
+export interface SettingsFix {
+  readonly line: number;
+  readonly column: number;
+  /** Behind the word. */
+  readonly end_column: number;
+  readonly text: string;
+}
+
+export interface EditedAnswer {
+  /** Of the edited settings; null: they cannot be used. */
+  readonly hash: string | null;
+  /** References that were not read: `env:NAME`, `file:PATH`. */
+  readonly unchecked: readonly string[];
+  /** With files as in the folder. */
+  readonly diagnostics: readonly (Diagnostic & { readonly fix?: SettingsFix })[];
+}
+
+export interface SettingsVersion {
+  readonly hash: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Who wrote the object of the state store. Undefined: files have changed. */
+  readonly by?: string;
+  /** `patch` from the version before; absent: it is not kept. The first version of a process has none. */
+  readonly files: readonly { readonly path: string; readonly patch?: string }[];
 }
 
 /** Plain values: a worker may do the test. */

@@ -135,8 +135,8 @@ async function withStore(
   const open = partOf('openStore');
   const without = { ...first, settings: own!, store: undefined, source: disk };
   if (!open || !own || role.kind === 'worker') return without;
-  // The files may name entries of the catalog and prompts that only the store has.
-  if (!first.loaded.ok && !storeSettings(own.server)?.owns.some((kind) => isCompiled({ kind }))) return without;
+  // The files may name entries of the catalog, prompts and configs that only the store has.
+  if (!first.loaded.ok && !storeSettings(own.server)?.owns.some(isCompiled)) return without;
   let reported = false;
   const report: Report = (problem) => {
     reported = true;

@@ -2,7 +2,6 @@ import { relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Snapshot } from '../compose/snapshot.ts';
 import { loadSettings, type LoadResult, type Settings } from '../settings/read/load.ts';
-import { storedEntryName } from '../settings/read/stored-catalog.ts';
 import type { Diagnostic } from '../settings/source/diagnostic.ts';
 import { sentFiles, withStoredObjects } from '../settings/source/files.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
@@ -12,8 +11,10 @@ import {
   type ObjectReplica,
   type StoredChanges,
   type StoredObject,
+  storedName,
 } from '../settings/source/stored-objects.ts';
 import type { Environment } from '../settings/values/references.ts';
+import { isLeftOut } from './lost-entries.ts';
 import type { InForce, ReloadResult } from './reload.ts';
 
 /** An object as a call wants it to be. Undefined: it is to go. */
@@ -48,14 +49,14 @@ export class ObjectTrials {
   /** Another process may write such objects too: they are reloaded as they come. */
   constructor(setup: TrialSetup) {
     this.#setup = setup;
-    this.#compiled = new Map([...setup.objects.now.objects].filter(([, one]) => isCompiled(one)));
+    this.#compiled = new Map([...setup.objects.now.objects].filter(([, { kind }]) => isCompiled(kind)));
     setup.objects.onChange((changes) => this.#isNews(changes) && void setup.reload());
   }
 
   /** An object that was tried is no news when the store has it, with a version. */
   #isNews({ changed, gone }: Omit<StoredChanges, 'known'>): boolean {
     let isNews = false;
-    for (const one of changed.filter(isCompiled)) {
+    for (const one of changed.filter(({ kind }) => isCompiled(kind))) {
       const { value, problem } = this.#compiled.get(nameOf(one)) ?? {};
       isNews ||= problem !== one.problem || !isDeepStrictEqual(value, one.value);
       this.#compiled.set(nameOf(one), one);
@@ -78,8 +79,7 @@ export class ObjectTrials {
     const snapshot = loaded.settings && (await compile(loaded, files));
     await snapshot?.close();
     // An object that is not valid has no effect at a start, which is a warning.
-    const leftOut = loaded.settings?.leftOut.some((one) => one.kind === kind && one.id === id) ?? true;
-    const own = object && leftOut ? storedEntryName(id, kind) : undefined;
+    const own = object && (!loaded.settings || isLeftOut(loaded.settings, object)) ? storedName(object) : undefined;
     const named = loaded.diagnostics.map((one) => ({ ...one, file: relative(configs, one.file) }));
     return {
       settings: loaded.settings,

@@ -1,18 +1,19 @@
 import explanation from './explanation.json' with { type: 'json' };
 import { streamOf, type Recorded } from '../page.ts';
+import { CONFIG_ANSWERS } from './configs.ts';
 import { auditRows, fired, people, plugins, promptDraft, prompts, tokens, webhooks } from './govern.ts';
-import { budgets, costs, kinds, keyList, providers, settings, stats, teams } from './objects.ts';
+import { budgets, costs, kinds, keyList, providers, stats, teams } from './objects.ts';
 import { idOf, lines, places, PRODUCTION, request, session } from './requests.ts';
 
 /** An answer for each call of the page: a gateway with 280 requests. */
 export const ANSWERS: Readonly<Record<string, Recorded>> = {
+  ...CONFIG_ANSWERS,
   'GET /session': session,
   'GET /stream': streamOf(),
   'GET /requests': { items: lines(180), oldest: '2026-11-28T18:00:00Z', partial: [] },
   [`GET /requests/${idOf(0)}`]: request,
   'GET /stats': (_, response, query) =>
     void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(stats(query.get('by')))),
-  'GET /settings': settings,
   'GET /providers': { items: providers },
   'GET /providers/kinds': { items: kinds },
   'POST /providers:test': streamOf([

@@ -198,7 +198,7 @@ export const session = {
   session: false,
   features: {
     store: true,
-    owns: ['keys', 'teams', 'budgets', 'providers', 'alerts', 'prompts'],
+    owns: ['keys', 'teams', 'budgets', 'providers', 'alerts', 'prompts', 'configs'],
     seals: true,
     records: true,
     explain: 'all',

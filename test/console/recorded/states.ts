@@ -1,4 +1,5 @@
 import { streamOf, type Recorded } from '../page.ts';
+import { HASH, SETTINGS } from './configs.ts';
 import explanation from './explanation.json' with { type: 'json' };
 import { auditRows, fired, plugins, prompts, tokens, webhooks } from './govern.ts';
 import { budgets, costs, keyList, providers, stats, teams } from './objects.ts';
@@ -26,6 +27,12 @@ export const SCREENS = {
   key: '#/keys?key=search',
   team: '#/keys?node=team:search',
   create: '#/keys?add=1',
+  configs: '#/configs',
+  config: '#/configs?file=gateway/production.yaml',
+  'config history': '#/configs?file=gateway/production.yaml&tab=history',
+  'config effect': '#/configs?file=gateway/production.yaml&tab=effect',
+  'config tests': '#/configs?file=gateway/production.yaml&tab=tests',
+  'stored config': '#/configs?file=store/configs/search',
   play: '#/play?as=search',
   prompts: '#/prompts',
   prompt: '#/prompts?row=ticket-summary',
@@ -67,6 +74,10 @@ const FIRST: Partial<Record<Screen, string>> = {
   people: 'GET /people',
   tokens: 'GET /tokens',
   audit: 'GET /audit',
+  configs: 'GET /settings',
+  config: 'GET /settings/file',
+  'config history': 'GET /settings/history',
+  'stored config': 'GET /configs/search',
 };
 
 const off = {
@@ -108,6 +119,10 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       'GET /stats': { ...stats('nothing'), series: [] },
       'GET /requests': LIST,
       'GET /providers': NONE,
+      'GET /settings': { ...SETTINGS, files: [] },
+      'GET /settings/file': 404,
+      'GET /settings/history': NONE,
+      'GET /configs/search': 404,
       'GET /keys': NONE,
       'GET /teams': NONE,
       'GET /budgets': NONE,
@@ -140,6 +155,10 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       people: 'text=No caller yet',
       tokens: '.middle a:has-text("Create a token")',
       audit: 'text=No row yet',
+      configs: 'text=No file yet',
+      config: 'text=No route yet',
+      'config history': 'text=No change yet',
+      'stored config': 'text=(new)',
     },
   },
   'nothing matches': {
@@ -153,6 +172,7 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       plugins: '#/plugins?q=nobody',
       tokens: '#/people?q=nobody',
       people: '#/people?tab=people&q=nobody',
+      configs: '#/configs?q=nobody',
     },
     signs: {
       requests: 'text=Clear the filter',
@@ -163,6 +183,7 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       tokens: 'text=Clear the search',
       people: 'text=Clear the search',
       audit: 'text=Clear the filter',
+      configs: 'text=Clear the search',
     },
   },
   'a lost connection': {
@@ -200,6 +221,9 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       'add-webhook': '[aria-disabled=true]:has-text("Save the webhook")',
       tokens: 'text=Tokens are shown to admins',
       'create-token': '[aria-disabled=true]:has-text("Create the token")',
+      'config effect': '[aria-disabled=true]:has-text("Show the effect")',
+      'config tests': '[aria-disabled=true]:has-text("Run the tests")',
+      'stored config': '[aria-disabled=true]:has-text("Save")',
     },
   },
   'a feature that is off': {
@@ -229,7 +253,15 @@ export const STATES: Readonly<Record<string, ShownState>> = {
   },
   'signed out': {
     answers: () => ({ 'GET /session': 401 }),
-    signs: everywhere('dialog input[type=password]', ['overview', 'requests', 'why', 'providers', 'keys', 'play']),
+    signs: everywhere('dialog input[type=password]', [
+      'overview',
+      'requests',
+      'why',
+      'providers',
+      'keys',
+      'configs',
+      'play',
+    ]),
   },
   'long lists and names': {
     answers: () => ({
@@ -265,6 +297,35 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       },
       'GET /keys': { items: many(200, key), next: undefined },
       'GET /keys/search': { ...key(0), id: LONG, effective },
+      'GET /settings': {
+        ...SETTINGS,
+        files: many(500, (index) => ({ path: `gateway/${LONG.slice(0, 60)}${index}.yaml`, bytes: 9 })),
+      },
+      'GET /settings/file': {
+        path: 'x',
+        hash: HASH,
+        text: `targets:\n${many(64, () => `  - { name: ${LONG}, provider: "@${LONG}" }\n`).join('')}`,
+        masked: [],
+      },
+      'GET /settings/history': {
+        items: many(100, (index) => ({
+          hash: `${index}`,
+          at: '2026-11-28T18:00:00Z',
+          by: LONG,
+          files: [{ path: 'gateway/production.yaml', patch: `+${LONG}\n` }],
+        })),
+      },
+      'POST /settings/validate': {
+        hash: null,
+        unchecked: [LONG],
+        diagnostics: many(50, (line) => ({
+          file: 'gateway/production.yaml',
+          line,
+          column: 1,
+          severity: 'error',
+          message: LONG,
+        })),
+      },
       'GET /teams': { items: many(200, (index) => ({ ...teams[0]!, id: `t${index}` })) },
       'GET /prompts': {
         items: [
@@ -330,6 +391,9 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       tokens: '.tokens [role=cell]',
       audit: '.audit [role=cell]',
       'audit-row': '.drawer .diff',
+      configs: '.settings [role=cell]',
+      config: '.marks li:nth-child(50)',
+      'config history': '.panels li:nth-child(100)',
     },
   },
 };

@@ -83,6 +83,7 @@ export const ANSWER_SCHEMAS = {
   price: named('price'),
   alert: named('alert'),
   prompt: named('prompt'),
+  config: named('config'),
   key: object(
     {
       ...META,

@@ -43,6 +43,8 @@ export const BODY_SCHEMAS = {
   patch_prompt: patch('prompt'),
   release_prompt: object({ version: VERSION, reason: REASON }, ['version']),
   promote_prompt: object({ version: VERSION, label: LABEL, reason: REASON }, ['version', 'label']),
+  create_config: create('config', true),
+  patch_config: patch('config'),
   rotate: object(
     {
       overlap: {

@@ -3,7 +3,8 @@ import type { AdminRoute } from './admin-route.ts';
 /** The calls that the console is made of, beside those of objects and requests. */
 export type ConsoleOperation =
   | `session.${'get' | 'create' | 'delete'}`
-  | `settings.${'get' | 'file' | 'places'}`
+  | `settings.${'get' | 'file' | 'places' | 'names' | 'history' | 'validate' | 'patch'}`
+  | 'schemas.get'
   | 'find.list'
   | 'stream.get'
   | 'stats.get'
@@ -87,6 +88,40 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
     description: 'With the record of a request this says which line sent it where, whether its body is kept or not.',
     query: ['config', 'hash'],
     answer: 'places',
+  }),
+  'settings.names': read({
+    path: '/settings/names',
+    summary: 'Show the names that settings may use: entries, models, keys, configs, prompts',
+    answer: 'settings_names',
+  }),
+  'settings.history': read({
+    path: '/settings/history',
+    summary: 'List the settings that this gateway has served since its start, with what each changed',
+    description: 'The latest first, at most 100. Diffs have `•` in the place of secrets.',
+    answer: 'settings_version',
+    pages: true,
+  }),
+  'settings.validate': ask({
+    path: '/settings/validate',
+    role: 'viewer',
+    summary: 'Check settings files before they are written',
+    description:
+      'The settings in force with these texts. Modules are not loaded, and references to the environment and to files are not read: `unchecked` has them. Lines with `•` that are as `GET /settings/file` has them keep their secrets.',
+    body: 'edited_settings',
+    answer: 'validated_settings',
+  }),
+  'settings.patch': ask({
+    path: '/settings/patch',
+    role: 'viewer',
+    summary: 'Write edited settings files as a patch',
+    description: 'With `base`, the hash of the settings that were edited, others in force get 412.',
+    body: 'edited_settings',
+    answer: 'draft',
+  }),
+  'schemas.get': read({
+    path: '/schemas/{id}',
+    summary: 'Show the JSON Schema of a settings file: server, catalog, keys, gateway, prompt, prices, teams, test',
+    answer: 'document',
   }),
   'find.list': read({
     path: '/find',

@@ -18,6 +18,17 @@ export const ENTRY: Schema = {
   minProperties: 1,
   examples: [{ provider: 'simulator' }],
 };
+/** A config of the state store. The loader of the settings checks its text. */
+export const CONFIG: Schema = object(
+  {
+    text: text('The text of a file of gateway/: YAML, without references to the environment or to files.', {
+      maxLength: 60_000,
+      examples: ['provider: "@simulator"\n'],
+    }),
+  },
+  // One in a file has its text there.
+  [],
+);
 const MODEL = text('A model of the entry, for a small call. Default: the first of its models.', { maxLength: 256 });
 
 export const VERSION = integer('The number of the version.', { minimum: 1, maximum: 999_999 });
@@ -88,6 +99,21 @@ export const CONSOLE_BODIES = {
     id: ID,
     spec: { description: 'The fields of an entry of keys.yaml without its secret.', type: 'object', examples: [{}] },
   }),
+  edited_settings: object(
+    {
+      files: {
+        description:
+          'Texts by the names of files, such as `{"gateway/production.yaml": "…"}`; `store/configs/ID` is one of the store.',
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        minProperties: 1,
+        maxProperties: 16,
+        examples: [{ 'gateway/production.yaml': 'provider: "@simulator"\n' }],
+      },
+      base: text('The hash of the settings that were edited.', { maxLength: 128 }),
+    },
+    ['files'],
+  ),
   playground: object(
     {
       as: text('The id of the key in whose name the request is sent.', { maxLength: 256 }),
@@ -187,6 +213,12 @@ const DIAGNOSTIC = object(
     ...PLACE,
     severity: text('Only errors refuse settings.', { enum: ['error', 'warning'] }),
     message: text('What is wrong, and what would be right.'),
+    fix: object({
+      line: integer('From 1.'),
+      column: integer('From 1.'),
+      end_column: integer('Behind the word.'),
+      text: text('In place of the word.'),
+    }),
   },
   ['file', 'severity', 'message'],
 );
@@ -200,6 +232,7 @@ const DELIVERY = object(
   },
   ['webhook', 'state', 'tries'],
 );
+const NAMES = (description: string): Schema => list({ type: 'string' }, { description });
 
 const PATCH = {
   folder: text('The folder of the settings on the machine of the gateway.'),
@@ -236,6 +269,31 @@ export const CONSOLE_ANSWERS = {
     hash: text('Of the settings that the text belongs to.'),
     text: text('The file. Each character of a secret is `•`.'),
     masked: list(object({ line: integer('From 1.') }), { description: 'Lines with marks.' }),
+  }),
+  settings_names: object({
+    slugs: NAMES('Entries of the catalog, `@slug` in configs.'),
+    models: NAMES('`@slug/model`, of the lists of entries.'),
+    kinds: NAMES('Kinds of providers.'),
+    keys: NAMES('Ids of keys.'),
+    teams: NAMES('Ids of teams.'),
+    configs: NAMES('Ids of gateway configs.'),
+    prompts: NAMES('Ids of prompts.'),
+  }),
+  settings_version: object(
+    {
+      hash: text('Of the settings.'),
+      at: moment('When they took effect.'),
+      by: text('Who wrote the object of the state store; absent: files have changed.'),
+      files: list(
+        object({ path: text('What has changed.'), patch: text('A unified diff; absent: it is not kept.') }, ['path']),
+      ),
+    },
+    ['hash', 'at', 'files'],
+  ),
+  validated_settings: object({
+    hash: nullable(text('Of the edited settings; null: they cannot be used.')),
+    unchecked: NAMES('References that were not read.'),
+    diagnostics: list(own('diagnostic')),
   }),
   places: object({
     config: text('The gateway config.'),

@@ -5,7 +5,7 @@ import type { Problem as SettingsProblem } from '../../../core/kernel/report.ts'
 import { partOf } from '../../../core/process/add-on-parts.ts';
 import type { CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { checkMeaning } from '../../../core/settings/checks/index.ts';
-import { SEALED_OF_ALERTS } from '../../../core/settings/source/stored-objects.ts';
+import { SEALED_OF_ALERTS, type CompiledKind } from '../../../core/settings/source/stored-objects.ts';
 import { toPointer, valueAt, type JsonPath } from '../../../core/settings/schema/pointer.ts';
 import type { EntityDoc } from '../../../core/ports/entities.ts';
 import { budgetsIn, nodeOf } from './budgets-in.ts';
@@ -19,8 +19,8 @@ const NO_DIGEST = `sha256:${'0'.repeat(64)}`;
 
 /** Checks that an object agrees with the other objects and the settings. Throws `invalid_body` or `exists`. */
 export function checkReferences(kind: ObjectKind, id: string, spec: EntityDoc, call: Call): void {
-  // The whole settings are compiled with an entry of the catalog.
-  if (kind === 'providers') return;
+  // The whole settings are compiled with an entry of the catalog or a config.
+  if (kind === 'providers' || kind === 'configs') return;
   if (kind === 'prompts') return refuse(problemsOfPrompt(id, spec, call));
   if (kind === 'prices' || kind === 'alerts') return refuse(shown(problemsOfListed(kind, id, spec, call)));
   const entry = entryOf(kind, id, spec);
@@ -57,7 +57,7 @@ function problemsOfPrompt(id: string, spec: EntityDoc, { objects, settings }: Ca
 }
 
 /** A kind whose objects are a part of the tree. */
-type NodeObject = Exclude<ObjectKind, 'prices' | 'alerts' | 'providers' | 'prompts'>;
+type NodeObject = Exclude<ObjectKind, 'prices' | 'alerts' | CompiledKind>;
 
 const isOfNode = (kind: ObjectKind): kind is 'budgets' | 'limits' => kind === 'budgets' || kind === 'limits';
 

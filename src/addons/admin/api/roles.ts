@@ -18,6 +18,7 @@ export const RESOURCES = [
   'requests',
   'settings',
   'providers',
+  'configs',
   'playground',
   'prompts',
 ] as const;
@@ -29,6 +30,7 @@ const SAME_AS: Readonly<Record<string, string>> = {
   find: 'settings',
   plugins: 'settings',
   people: 'tokens',
+  schemas: 'settings',
 };
 
 export const scopeOf = (resource: string): string => SAME_AS[resource] ?? resource;

@@ -14,6 +14,7 @@ export const OBJECT_KINDS = [
   'alerts',
   'providers',
   'prompts',
+  'configs',
 ] as const;
 export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
@@ -72,6 +73,7 @@ export const NOUNS = {
   alerts: 'alert',
   providers: 'provider',
   prompts: 'prompt',
+  configs: 'config',
 } as const satisfies Readonly<Record<ObjectKind, string>>;
 
 const LISTED: Readonly<Partial<Record<ObjectKind, string>>> = {
@@ -80,6 +82,7 @@ const LISTED: Readonly<Partial<Record<ObjectKind, string>>> = {
   limits: 'List the limits that are objects of the store; others are in the `spec` of organizations, teams and keys',
   prices: 'List the price rules of the store, and those of prices.yaml that have an `id`',
   alerts: 'List the webhooks of server.yaml and of the store, without their addresses and secrets',
+  configs: 'List the gateway configs of gateway/ and of the store; `GET /settings/file` has the texts of files',
   providers: 'List the entries of the catalog, of catalog.yaml and of the store, with the health of their targets',
 };
 
@@ -87,6 +90,8 @@ const CREATED: Readonly<Partial<Record<ObjectKind, string>>> = {
   prices:
     'A rule of prices.yaml. Rules of the store follow those of the file, in the order of their ids; the first that fits is in force.',
   alerts: 'A webhook of server.yaml. Its `url` and `secret` are sealed with `state.encryption_keys`.',
+  configs:
+    'A file of gateway/ as `text`. It is written once all processes serve with it: 422 `settings_refused` has the mistakes with line and column, and nothing was changed.',
   providers:
     'An entry of catalog.yaml. Its credentials are sealed with `state.encryption_keys`. It is written once all processes serve with it: 422 `settings_refused` has the mistakes, and nothing was changed.',
   prompts:
@@ -165,6 +170,7 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
   ...objectRoutes('alerts'),
   ...objectRoutes('providers'),
   ...objectRoutes('prompts'),
+  ...objectRoutes('configs'),
   'keys.rotate': act({
     path: '/keys/{id}:rotate',
     summary: 'Give a key a new secret; the one before stays valid for the overlap',

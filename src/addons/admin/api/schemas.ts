@@ -8,7 +8,7 @@ import { schemaProblems } from '../../../core/settings/problems/schema-problems.
 import { ANSWER_SCHEMAS, PROBLEM_SCHEMA } from './answer-schemas.ts';
 import { BODY_SCHEMAS, type BodyName } from './body-schemas.ts';
 import { ApiProblem } from './problems.ts';
-import { ENTRY } from './console-schemas.ts';
+import { CONFIG, ENTRY } from './console-schemas.ts';
 import type { NOUNS, ObjectKind } from './routes.ts';
 import { BASE, own, OWN } from './schema-words.ts';
 
@@ -92,6 +92,7 @@ const specs = (): Readonly<Record<`${(typeof NOUNS)[ObjectKind]}_spec`, Schema>>
   })),
   provider_spec: ENTRY,
   prompt_spec: promptSpec(),
+  config_spec: CONFIG,
 });
 
 /** The schemas of the admin API as one document, whose references are absolute: those that validate, and those of the OpenAPI document. */

@@ -242,7 +242,9 @@ export class ReconnectingStore {
    * settings are compiled from: the reload that they cause must see all of them.
    */
   async #apply(changed: readonly StoredObject[], gone: readonly string[]): Promise<void> {
-    const { entries = [], others = [] } = Object.groupBy(changed, (one) => (isCompiled(one) ? 'entries' : 'others'));
+    const { entries = [], others = [] } = Object.groupBy(changed, ({ kind }) =>
+      isCompiled(kind) ? 'entries' : 'others',
+    );
     this.objects.apply({ known: true, changed: [...entries, ...others.slice(0, SLICE)], gone });
     for (let from = SLICE; from < others.length; from += SLICE) {
       await nextTurn();

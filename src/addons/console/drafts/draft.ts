@@ -1,82 +1,62 @@
 import { isMap, isSeq, parseDocument, stringify } from 'yaml';
 import type { FileDraft, DraftWish } from '../../../core/process/console-port.ts';
 import type { InForce } from '../../../core/process/reload.ts';
-import type { Diagnostic } from '../../../core/settings/source/diagnostic.ts';
 import { loadSettings } from '../../../core/settings/read/load.ts';
-import { sentFiles, withStoredObjects, type FileRead, type FolderRead } from '../../../core/settings/source/files.ts';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { sentFiles, withStoredObjects, type FileRead } from '../../../core/settings/source/files.ts';
+import { join, relative, resolve } from 'node:path';
 import { maskSecrets } from '../settings/mask-secrets.ts';
-import { textPatch } from './text-patch.ts';
+import { unifiedDiff } from './unified-diff.ts';
 
-const CONTEXT_LINES = 3;
 const MAX_DIAGNOSTICS = 50;
 
 /** Lists of files to which an entry is added. */
 const LISTS = { providers: 'catalog.yaml', keys: 'keys.yaml' } as const;
 
-type EntryWish = Extract<DraftWish, { readonly list: unknown }>;
-
-/** Writes a wish as a patch of the file that would hold it. */
-export async function draftOf(folder: string, inForce: InForce, wish: DraftWish): Promise<FileDraft> {
-  const file = 'file' in wish ? wish.file : LISTS[wish.list];
-  const read = inForce.files.contents.files.get(join(folder, file));
+/**
+ * Writes an entry as a patch of the file that would hold it. Only lines are added, so that no other line of the file, and no secret of it, is in
+ * the patch but three lines around: they are left out where one of them has a secret.
+ */
+export async function draftOf(folder: string, { files, settings }: InForce, wish: DraftWish): Promise<FileDraft> {
+  const name = LISTS[wish.list];
+  const path = join(folder, name);
+  const read = files.contents.files.get(path);
   const before = read && 'text' in read ? read.text : '';
-  const draft = { folder: resolve(folder), file };
-  if ('file' in wish) {
-    const { text } = wish;
-    const { diagnostics } = await loadWith(folder, inForce, { file, text });
-    return { ...draft, patch: textPatch(file, before, text), diagnostics };
-  }
   const added = linesToAdd(before, wish);
-  if (!added) {
-    const problem = `\`${wish.list}\` of ${file} is not a list of lines: add the entry by hand`;
-    return { ...draft, patch: '', problem };
-  }
+  if (!added)
+    return {
+      folder: resolve(folder),
+      file: name,
+      patch: '',
+      problem: `\`${wish.list}\` of ${name} is not a list of lines: add the entry by hand`,
+    };
   const { at, lines } = added;
   const kept = before === '' ? [] : before.replace(/\n$/, '').split('\n');
-  const after = [...kept.slice(0, at), ...lines, ...kept.slice(at)];
-  const { diagnostics, secrets } = await loadWith(folder, inForce, { file, text: `${after.join('\n')}\n` });
-  return {
-    ...draft,
-    patch: patchOf(file, before, { kept, at, lines, hidden: maskSecrets(before, secrets).masked }),
-    diagnostics: diagnostics.filter(({ line }) => line > at && line <= at + lines.length),
-  };
-}
-
-/** The settings with another text of a file: its mistakes, and the secrets of all files. Without the environment: what a reference names is not read. */
-async function loadWith(
-  folder: string,
-  { files, settings: { stored } }: InForce,
-  { file, text }: { readonly file: string; readonly text: string },
-): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly secrets: readonly string[] }> {
-  const replaced = new Map<string, FileRead>(files.contents.files).set(join(folder, file), { text });
-  const sent = sentFiles(() => ({ folders: withFile(files.contents.folders, join(folder, file)), files: replaced }));
+  const after = [...kept.slice(0, at), ...lines, ...kept.slice(at), ''].join('\n');
+  const replaced = new Map<string, FileRead>(files.contents.files).set(path, { text: after });
+  const sent = sentFiles(() => ({ ...files.contents, files: replaced }));
+  const { stored } = settings;
   const source = stored ? withStoredObjects(sent, () => stored) : sent;
+  // Without the environment: what a reference names is not read.
   const loaded = await loadSettings(folder, { env: {}, files: source, fakeMissing: true });
-  const own = loaded.diagnostics.filter((one) => relative(folder, one.file) === file).slice(0, MAX_DIAGNOSTICS);
-  return { diagnostics: own.map((one) => ({ ...one, file })), secrets: loaded.secrets() };
-}
-
-/** A file that is not there yet is in the list of its folder, and its folder in that of the settings. */
-function withFile(folders: ReadonlyMap<string, FolderRead>, path: string): Map<string, FolderRead> {
-  const all = new Map(folders);
-  const [folder, above] = [dirname(path), dirname(dirname(path))];
-  const namesOf = (one: string): Extract<FolderRead, { readonly names: unknown }> => {
-    const known = all.get(one);
-    return known && 'names' in known ? known : { names: [], folders: [] };
+  const ofPatch = loaded.diagnostics.filter(
+    ({ file, line }) => relative(folder, file) === name && line > at && line <= at + lines.length,
+  );
+  const hidden = new Set(maskSecrets(before, loaded.secrets()).masked.map(({ line }) => line));
+  const patch = unifiedDiff(name, { before, after }, hidden);
+  return {
+    folder: resolve(folder),
+    file: name,
+    patch: patch?.text ?? '',
+    cut: patch?.cut ?? false,
+    ...(!patch && { problem: `the last line of ${name} has a secret and no line break: end the line first` }),
+    diagnostics: ofPatch.slice(0, MAX_DIAGNOSTICS).map((one) => ({ ...one, file: name })),
   };
-  const own = namesOf(folder);
-  if (!own.names.includes(basename(path))) all.set(folder, { ...own, names: [...own.names, basename(path)] });
-  const outer = namesOf(above);
-  if (all.has(above) && !outer.folders.includes(basename(folder)))
-    all.set(above, { names: [...outer.names, basename(folder)], folders: [...outer.folders, basename(folder)] });
-  return all;
 }
 
 /** Undefined: the list is written in one line, or is no list. */
 function linesToAdd(
   text: string,
-  { list, entry }: EntryWish,
+  { list, entry }: DraftWish,
 ): { readonly at: number; readonly lines: readonly string[] } | undefined {
   const document = parseDocument(text, { keepSourceTokens: true });
   const root = document.contents;
@@ -109,31 +89,3 @@ const itemLines = (entry: object, indent: string): readonly string[] =>
     .trimEnd()
     .split('\n')
     .map((line) => (line === '' ? line : indent + line));
-
-interface Change {
-  readonly kept: readonly string[];
-  readonly at: number;
-  readonly lines: readonly string[];
-  /** Lines with a secret, or with a part or the digest of one. */
-  readonly hidden: readonly { readonly line: number }[];
-}
-
-/** A unified diff that only adds lines. A context with a secret is left out: `git apply --unidiff-zero` takes it then. */
-function patchOf(name: string, before: string, { kept, at, lines, hidden }: Change): string {
-  const context = (from: number, to: number): readonly string[] => {
-    return hidden.some(({ line }) => line > from && line <= to) ? [] : kept.slice(Math.max(0, from), to);
-  };
-  const [above, below] = [context(at - CONTEXT_LINES, at), context(at, at + CONTEXT_LINES)];
-  const start = above.length > 0 || below.length > 0 ? at - above.length + 1 : at;
-  const size = above.length + below.length;
-  const isNew = before === '';
-  return [
-    isNew ? '--- /dev/null' : `--- a/${name}`,
-    `+++ b/${name}`,
-    `@@ -${isNew ? '0,0' : `${start},${size}`} +${above.length > 0 || below.length > 0 ? start : at + 1},${size + lines.length} @@`,
-    ...above.map((line) => ` ${line}`),
-    ...lines.map((line) => `+${line}`),
-    ...below.map((line) => ` ${line}`),
-    '',
-  ].join('\n');
-}

@@ -24,6 +24,7 @@ const Keys = lazily(async () => (await import('./screens/keys/index.tsx')).Keys)
 const Alerts = lazily(async () => (await import('./screens/alerts/index.tsx')).Alerts);
 const Audit = lazily(async () => (await import('./screens/audit/index.tsx')).Audit);
 const People = lazily(async () => (await import('./screens/people/index.tsx')).People);
+const Configs = lazily(async () => (await import('./screens/configs/index.tsx')).Configs);
 const Playground = lazily(async () => (await import('./screens/play/index.tsx')).Playground);
 const Plugins = lazily(async () => (await import('./screens/plugins/index.tsx')).Plugins);
 const Prompts = lazily(async () => (await import('./screens/prompts/index.tsx')).Prompts);
@@ -114,6 +115,9 @@ function Screens() {
         </Route>
         <Route path="/audit">
           <Audit />
+        </Route>
+        <Route path="/configs">
+          <Configs />
         </Route>
         <Route path="/play">
           <Playground />

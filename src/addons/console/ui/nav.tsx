@@ -25,6 +25,7 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
   Manage: [
     { path: '/keys', name: 'Keys', icon: 'keys', key: 'k' },
     { path: '/providers', name: 'Providers', icon: 'providers', key: 'p' },
+    { path: '/configs', name: 'Configs', icon: 'configs', key: 'c' },
     { path: '/prompts', name: 'Prompts', icon: 'prompts', key: 'm' },
     { path: '/plugins', name: 'Plugins', icon: 'plugins', key: 'n' },
   ],

@@ -33,7 +33,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   budgets: '/keys?q=',
   providers: '/providers?entry=',
   requests: '/requests?row=',
-  configs: '/requests?config=',
+  configs: '/configs?q=',
   models: '/requests?model=',
   prompts: '/prompts?row=',
 };

@@ -4,7 +4,7 @@ import { checkPartials, checkPrompt, type ReportPartial } from '../check.ts';
 import { compilePartials } from '../compile.ts';
 import { LATEST } from '../library.ts';
 import { partialDiagnostic, partialTexts, promptFilesOf } from '../prompt-files.ts';
-import { storedEntryName } from '../../../core/settings/read/stored-catalog.ts';
+import { storedName } from '../../../core/settings/source/stored-objects.ts';
 import type { Check } from '../../../core/settings/checks/check.ts';
 import { withSuggestion } from '../../../core/settings/checks/names.ts';
 
@@ -23,7 +23,7 @@ export const checkPrompts: Check = (settings) => ({
     for (const [id, file] of prompts) {
       // An object of the store must not keep a gateway from its start.
       if (files.stored.has(id)) {
-        const report = reporter(storedEntryName(id, 'prompts'));
+        const report = reporter(storedName({ kind: 'prompts', id }));
         checkModels(file, settings, (problem) => report({ ...problem, severity: 'warning' }));
         continue;
       }

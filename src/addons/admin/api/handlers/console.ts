@@ -9,6 +9,7 @@ import { runPrompt } from './prompt-run.ts';
 import { draftPrompt, renderPrompt } from './prompts.ts';
 import { listKinds } from './providers.ts';
 import { endSession, getSession } from './session.ts';
+import { getHistory, getNames, getSchema, patchSettings, validateSettings } from './edited-settings.ts';
 import { getPlaces, getSettings, getSettingsFile } from './settings.ts';
 
 export const CONSOLE_HANDLERS: Readonly<Record<ConsoleOperation, Handler>> = {
@@ -19,6 +20,11 @@ export const CONSOLE_HANDLERS: Readonly<Record<ConsoleOperation, Handler>> = {
   'settings.get': getSettings,
   'settings.file': getSettingsFile,
   'settings.places': getPlaces,
+  'settings.names': getNames,
+  'settings.history': getHistory,
+  'settings.validate': validateSettings,
+  'settings.patch': patchSettings,
+  'schemas.get': getSchema,
   'find.list': findAnything,
   'stream.get': getStream,
   'stats.get': getStats,

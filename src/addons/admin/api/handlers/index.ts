@@ -43,6 +43,7 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   ...ofObjects('limits'),
   ...ofObjects('prices'),
   ...ofObjects('alerts'),
+  ...ofObjects('configs'),
   ...PROVIDERS,
   ...ofObjects('prompts'),
   'prompts.release': releasePrompt,

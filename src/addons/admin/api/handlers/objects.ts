@@ -12,7 +12,7 @@ import { isCompiled, storeSettings } from '../../../../core/settings/source/stor
 import { checkSealed, splitSpec, withSealed } from './sealed-fields.ts';
 import { createSecret } from '../secrets.ts';
 import { answerWith, show } from './object-answers.ts';
-import { writeEntry } from './stored-entries.ts';
+import { writeCompiled } from './stored-entries.ts';
 
 interface CreateBody {
   readonly id: string;
@@ -38,6 +38,7 @@ const MOST: Readonly<Partial<Record<ObjectKind, number>>> = {
   alerts: 50,
   providers: 500,
   prompts: 500,
+  configs: 500,
 };
 
 export const listObjects =
@@ -178,9 +179,10 @@ export function putOf({ kind, spec, digests, ...rest }: PutParts): ObjectPut {
   };
 }
 
-/** Settings are compiled from entries of the catalog: all processes have to accept them. @param spec with all secrets */
+/** Settings are compiled from entries of the catalog, prompts and configs: all processes have to accept them. @param spec with all secrets */
 async function commit(change: EntityChange, spec: EntityDoc | undefined, call: Call): Promise<void> {
-  if (isCompiled(change)) return writeEntry(change, spec, call);
+  const { kind } = change;
+  if (isCompiled(kind)) return writeCompiled({ ...change, kind }, spec, call);
   if (!call.query.dryRun) await call.objects.store.entities.write([change], actorOf(call));
 }
 

@@ -8,7 +8,7 @@ import { IN_STORE, type OwnedObject } from '../objects.ts';
 import { ApiProblem } from '../problems.ts';
 import { checkReferences } from '../references.ts';
 import { checkAgainst, invalidBody } from '../schemas.ts';
-import { draftOf, shownDraft } from './drafts.ts';
+import { patchOf, shownDraft } from './drafts.ts';
 import { answerWith } from './object-answers.ts';
 import { putOf, toChange, write } from './objects.ts';
 import { writtenOf } from './settings.ts';
@@ -141,7 +141,7 @@ export const draftPrompt: Handler = async (call) => {
   const text = promptsOf().write(before, doc);
   if (text === undefined)
     throw new ApiProblem('cannot_patch', `The change of ${file} cannot be written as a patch: change it by hand.`);
-  return { body: await shownDraft(call, await draftOf(call, { file, text }), []) };
+  return { body: await shownDraft(call, await patchOf(call, { [file]: text })) };
 };
 
 function baseOf(known: OwnedObject | undefined): EntityDoc {

@@ -69,7 +69,15 @@ export function objectsOfFiles({ loaded, settings }: Pick<FoundStore, 'loaded' |
     place: placeOf('catalog.yaml', ['providers', index, 'slug']),
     change: () => ({ op: 'put', kind: 'providers', id: slug, ...entryParts(entry), ifVersion: 0 }),
   }));
-  return [...nodes, ...keys, ...prices, ...alerts, ...providers, ...promptsOf(loaded)];
+  const configs = [...settings.gateway.keys()].flatMap((id): ObjectOfFile[] => {
+    const text = loaded.textOf(`gateway/${id}.yaml`);
+    const change = (): PutChange => ({ op: 'put', kind: 'configs', id, doc: { text: text ?? '' }, ifVersion: 0 });
+    // A reference in the store would be plain text.
+    return text === undefined || /\$\{(?:env|file):/.test(text)
+      ? []
+      : [{ kind: 'configs', id, place: placeOf(`gateway/${id}.yaml`, []), change }];
+  });
+  return [...nodes, ...keys, ...prices, ...alerts, ...providers, ...promptsOf(loaded), ...configs];
 }
 
 const promptsOf = (loaded: FoundStore['loaded']): readonly ObjectOfFile[] =>
@@ -88,6 +96,7 @@ const WORDS = {
   alerts: 'alert',
   providers: 'provider',
   prompts: 'prompt',
+  configs: 'config',
 } as const;
 
 /** `gatehouse state diff`: which objects the files have, which the store, and which both, which no gateway serves. Exit code 1: some are in both. */

@@ -1235,6 +1235,139 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/configs": {
+  get: {
+  parameters: {
+  query?: {
+  limit?: number
+  cursor?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Config[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  post: {
+  parameters: {
+  query?: {
+  dry_run?: boolean
+  }
+  header?: {
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": CreateConfig
+  }
+  }
+  responses: {
+  201: {
+  content: {
+  "application/json": Config
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/configs/{id}": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Config
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  patch: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": PatchConfig
+  "application/merge-patch+json": PatchConfig
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Config
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  delete: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  reason?: string
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  responses: {
+  204: {
+  content: {
+
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/keys/{id}:rotate": {
   post: {
   parameters: {
@@ -2027,6 +2160,119 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/settings/names": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": SettingsNames
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings/history": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: SettingsVersion[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings/validate": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": EditedSettings
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": ValidatedSettings
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings/patch": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": EditedSettings
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Draft
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/schemas/{id}": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Document1
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/find": {
   get: {
   parameters: {
@@ -2486,8 +2732,11 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   audit_verdict: AuditVerdict
   budget: Budget1
   budget_spec: BudgetSpec
+  config: Config
+  config_spec: ConfigSpec
   create_alert: CreateAlert
   create_budget: CreateBudget
+  create_config: CreateConfig
   create_key: CreateKey
   create_limit: CreateLimit
   create_organization: CreateOrganization
@@ -2506,6 +2755,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   draft_key: DraftKey
   draft_prompt: DraftPrompt
   draft_provider: DraftProvider
+  edited_settings: EditedSettings
   explain: Explain
   explanation: Explanation
   fired_alert: FiredAlert
@@ -2522,6 +2772,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   organization_spec: Organization1
   patch_alert: PatchAlert
   patch_budget: PatchBudget
+  patch_config: PatchConfig
   patch_key: PatchKey
   patch_limit: PatchLimit
   patch_organization: PatchOrganization
@@ -2568,6 +2819,8 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   session: Session
   settings: Settings
   settings_file: SettingsFile
+  settings_names: SettingsNames
+  settings_version: SettingsVersion
   stats: Stats
   stream_event: StreamEvent
   team: Team
@@ -2585,6 +2838,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   test_provider: TestProvider
   token: Token
   usage_row: UsageRow
+  validated_settings: ValidatedSettings
   }
   }
   export interface Organization {
@@ -3078,6 +3332,28 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   reason?: string
   }
+  export interface Config {
+  id: string
+  owner: string
+  etag: string
+  updated_by: (string | null)
+  updated_at: (string | null)
+  spec: ConfigSpec
+  }
+  export interface ConfigSpec {
+  text?: string
+  }
+  export interface CreateConfig {
+  id: string
+  spec: ConfigSpec
+  reason?: string
+  }
+  export interface PatchConfig {
+  spec: {
+  [k: string]: unknown
+  }
+  reason?: string
+  }
   export interface Rotate {
   overlap?: Duration2
   reason?: string
@@ -3207,7 +3483,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   content: boolean
   expires_at: string
   networks?: string[]
-  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write" | "prompts:read" | "prompts:write")[]
+  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "configs:read" | "configs:write" | "playground:read" | "playground:write" | "prompts:read" | "prompts:write")[]
   last4: string
   state: ("active" | "expired")
   }
@@ -3216,7 +3492,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   role: ("viewer" | "operator" | "admin")
   expires_at?: string
   networks?: string[]
-  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write" | "prompts:read" | "prompts:write")[]
+  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "configs:read" | "configs:write" | "playground:read" | "playground:write" | "prompts:read" | "prompts:write")[]
   content?: boolean
   reason?: string
   }
@@ -3451,6 +3727,12 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   column?: number
   severity: ("error" | "warning")
   message: string
+  fix?: {
+  line: number
+  column: number
+  end_column: number
+  text: string
+  }
   }
   export interface SettingsFile {
   path: string
@@ -3470,6 +3752,46 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   column: number
   }
   }
+  }
+  export interface SettingsNames {
+  slugs: string[]
+  models: string[]
+  kinds: string[]
+  keys: string[]
+  teams: string[]
+  configs: string[]
+  prompts: string[]
+  }
+  export interface SettingsVersion {
+  hash: string
+  at: string
+  by?: string
+  files: {
+  path: string
+  patch?: string
+  }[]
+  }
+  export interface EditedSettings {
+  files: {
+  [k: string]: string
+  }
+  base?: string
+  }
+  export interface ValidatedSettings {
+  hash: (string | null)
+  unchecked: string[]
+  diagnostics: Diagnostic[]
+  }
+  export interface Draft {
+  folder: string
+  file: string
+  patch: string
+  apply: string[]
+  set: string[]
+  diagnostics: Diagnostic[]
+  }
+  export interface Document1 {
+  [k: string]: unknown
   }
   export interface Found {
   kind: ("keys" | "teams" | "organizations" | "configs" | "providers" | "models" | "requests" | "prompts" | "budgets")
@@ -3544,14 +3866,6 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   spec: {
   [k: string]: unknown
   }
-  }
-  export interface Draft {
-  folder: string
-  file: string
-  patch: string
-  apply: string[]
-  set: string[]
-  diagnostics: Diagnostic[]
   }
   export interface DraftKey {
   id: string
@@ -3657,8 +3971,5 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   [k: string]: string
   }
   body?: unknown
-  }
-  export interface Document1 {
-  [k: string]: unknown
   }
 }
