@@ -800,6 +800,12 @@ export interface State {
   time_zone?: string;
   backup?: StateBackup;
   when_down?: StateWhenDown;
+  /**
+   * Names of metadata that rows of the ledger and their sums have, so that `by=label.NAME` of the admin API sums by them. Values of callers count with at most 128 characters; each combination of values is a sum of its own. Default: none.
+   *
+   * @maxItems 3
+   */
+  ledger_labels?: string[];
   retention?: StateRetention;
   records?: StateRecords;
   shared?: StateShared;
