@@ -3,11 +3,13 @@ import { uuidv7 } from '../../core/kernel/ids.ts';
 import { packageFile } from '../../core/kernel/package-root.ts';
 import type { Console } from '../../core/process/console-port.ts';
 import type { ProcessPart, PartTools } from '../../core/process/process-part.ts';
+import type { Settings } from '../../core/settings/read/load.ts';
 import { draftOf } from './drafts/draft.ts';
 import { ConsoleWork } from './play/console-work.ts';
 import { LongAnswers, type Piece } from './play/long-answers.ts';
 import { ServingProcess } from './play/serving.ts';
 import { PageFiles } from './page/pages.ts';
+import { hashingSender, PrefixHasher } from './prompt-cache/prefix-hashes.ts';
 import { BrowserSessions } from './session/sessions.ts';
 import { createWrittenReader } from './settings/written-settings.ts';
 import { KeptRecords } from './records/kept-records.ts';
@@ -32,8 +34,9 @@ function ofWorker(tools: PartTools): ProcessPart {
   const batches = keptRecordsOf(settings.server) && new RecordBatches(clock, (rows) => shared?.tell?.(RECORDS, rows));
   const counter = new StatsCounter(clock, (counted) => shared?.tell?.(STATS, counted));
   const serving = new ServingProcess(tools, (piece) => shared?.tell?.(ANSWER, piece));
+  const sender = prefixSender(tools);
   return {
-    compose: (inputs) => serving.compose(inputs),
+    compose: (inputs) => ({ ...serving.compose(inputs), sender: sender(inputs) }),
     start: (_, data) => serving.start(data),
     asked: (topic, question) => serving.asked(topic, question),
     dry: () => ({}),
@@ -64,11 +67,12 @@ function ofListener(tools: PartTools): ProcessPart {
   };
   const answers = new LongAnswers();
   const serving = new ServingProcess(tools, (piece) => answers.receive(piece));
+  const sender = prefixSender(tools);
   let stopped = false;
   const consolePort = portOf(tools, { boot, stats, kept, answers, flush, ended: () => stopped });
   return {
     console: consolePort,
-    compose: (inputs) => serving.compose(inputs),
+    compose: (inputs) => ({ ...serving.compose(inputs), sender: sender(inputs) }),
     start: (_, data) => serving.start(data),
     asked: (topic, question) => serving.asked(topic, question),
     dry: () => ({}),
@@ -92,6 +96,15 @@ function ofListener(tools: PartTools): ProcessPart {
       await Promise.all([files?.close(), kept?.close()]);
     },
   };
+}
+
+/** The sender that notes prompts, while the settings want that. The key lives as long as the process. */
+function prefixSender({ settings: { server } }: PartTools) {
+  let hashing: ReturnType<typeof hashingSender> | undefined;
+  return ({ settings }: { readonly settings: Settings }) =>
+    settings.server.telemetry?.prefix_hashes === true
+      ? (hashing ??= hashingSender(new PrefixHasher(server.state?.encryption_keys)))
+      : undefined;
 }
 
 interface ConsoleParts {

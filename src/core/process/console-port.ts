@@ -132,7 +132,7 @@ interface KeptRecordSource {
 
 /** An entry for a list of a settings file. */
 export interface DraftWish {
-  readonly list: 'providers' | 'keys';
+  readonly list: 'providers' | 'keys' | 'prices';
   readonly entry: object;
 }
 

@@ -203,6 +203,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     files: recordFiles(attempt),
     defaulted: recordDefaulted(attempt),
     estimated: attempt.resolved?.estimatesTokens ?? false,
+    prefixes: isLast && attempt.prefixes && hasAnswered(reply, attempt.error) ? attempt.prefixes() : undefined,
   };
 }
 

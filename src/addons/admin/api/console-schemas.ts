@@ -1,4 +1,5 @@
 import type { Schema } from '../../../core/settings/schema/schema-files.ts';
+import { MISS_CAUSES } from './prompt-cache.ts';
 import { ROLES } from './roles.ts';
 import { ID, flag, integer, list, moment, nullable, number, object, own, text } from './schema-words.ts';
 
@@ -35,6 +36,10 @@ export const CONSOLE_BODIES = {
   draft_key: object({
     id: ID,
     spec: { description: 'The fields of an entry of keys.yaml without its secret.', type: 'object', examples: [{}] },
+  }),
+  draft_price: object({
+    id: ID,
+    spec: { description: 'A rule of prices.yaml without its id.', type: 'object', examples: [{ model: 'my-model' }] },
   }),
   playground: object(
     {
@@ -242,6 +247,41 @@ export const CONSOLE_ANSWERS = {
       'The data of the events. `step`: `name` (settings, address, dns, connect, token, clock, permission, call), `ok` (null: nothing to check), `ms`, `code`, `message`, `hint`. `done`: `ok`.',
     type: 'object',
   },
+  prompt_cache: object({
+    prefix_hashes: flag('`telemetry.prefix_hashes` is on: prompts are compared.'),
+    examined: integer('Requests that the answer is made of.'),
+    since: nullable(moment('Arrival of the earliest of them.')),
+    more: flag('There are earlier ones, which do not count.'),
+    items: list(
+      object({
+        key: text('The id of the key.'),
+        model: text('The alias that requests name, else the model.'),
+        requests: integer('Those whose provider tells what it read from its cache.'),
+        input: integer('Tokens of their prompts, cached ones among them.'),
+        cache_read: integer('Tokens read from the cache.'),
+        cache_write: integer('Tokens written to the cache.'),
+        misses: integer('Requests of which nothing was read from the cache.'),
+        causes: {
+          description:
+            'Misses by their likely cause. first: no request before it is kept. short: less than 1,024 tokens, which no vendor caches. target: the request before went elsewhere. tools, system, messages: they had changed. key_order: they had not, but the keys of their objects came in another order. pause: it was longer than the cache lives. unwritten: the request before wrote nothing to the cache. unknown: prompts were not compared. other: none of these.',
+          type: 'object',
+          properties: Object.fromEntries(MISS_CAUSES.map((cause) => [cause, { type: 'integer' }])),
+          additionalProperties: false,
+        },
+        examples: list(
+          object({
+            cause: text('The cause.', { enum: MISS_CAUSES }),
+            request_id: text('For `GET /requests/{id}`.'),
+            after: nullable(
+              integer('Bytes of the tools, the system prompt or the messages that had not changed, at least.'),
+            ),
+          }),
+          { description: 'The latest miss of each cause.' },
+        ),
+      }),
+      { description: 'By key and model, those with the most tokens first; at most 1,000.' },
+    ),
+  }),
   draft: object(PATCH),
   key_draft: object({
     key: text('The secret of the key. It is shown once, and the gateway does not keep it.'),

@@ -85,7 +85,7 @@ const RULES: readonly Rule[] = [
   [(id) => id === 'keys.rotate', 'key_revoked'],
   [(id) => id === 'session.create', 'insecure_session'],
   [(id) => id === 'providers.test', 'too_many_tests'],
-  [(id) => /^(?:keys|providers)\.draft$/.test(id), 'cannot_patch', 'exists'],
+  [(id) => /^(?:keys|prices|providers)\.draft$/.test(id), 'cannot_patch', 'exists'],
   [(id) => id === 'playground.create', 'key_inactive', 'not_found'],
   [(id) => id === 'stream.get', 'invalid_header'],
   [(_, { explains }) => explains === true, 'unknown_key', 'cannot_explain'],

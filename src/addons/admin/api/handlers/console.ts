@@ -1,9 +1,10 @@
 import type { Handler } from '../call.ts';
 import type { ConsoleOperation } from '../console-routes.ts';
-import { draftKey, draftProvider } from './drafts.ts';
+import { draftKey, draftPrice, draftProvider } from './drafts.ts';
 import { findAnything } from './find.ts';
 import { getStats, getStream } from './live.ts';
 import { sendAsKey, testProvider } from './play.ts';
+import { showPromptCache } from './prompt-cache.ts';
 import { listKinds } from './providers.ts';
 import { endSession, getSession } from './session.ts';
 import { getPlaces, getSettings, getSettingsFile } from './settings.ts';
@@ -23,5 +24,7 @@ export const CONSOLE_HANDLERS: Readonly<Record<ConsoleOperation, Handler>> = {
   'providers.test': testProvider,
   'providers.draft': draftProvider,
   'keys.draft': draftKey,
+  'prices.draft': draftPrice,
+  'prompt-cache.get': showPromptCache,
   'playground.create': sendAsKey,
 };

@@ -60,6 +60,14 @@ export const draftKey: Handler = async (call) => {
   return { body: { key: text, ...(await shown(call, draft, [])) } };
 };
 
+export const draftPrice: Handler = async (call) => {
+  const { id, spec } = call.body as DraftBody;
+  if (call.objects.find('prices', id)) throw new ApiProblem('exists', `The price "${id}" exists.`);
+  if (Object.hasOwn(spec, 'id'))
+    throw invalidBody([{ pointer: '/spec/id', message: 'the id has a member of its own' }]);
+  return { body: await shown(call, await draftOf(call, { list: 'prices', entry: { id, ...spec } }), []) };
+};
+
 async function draftOf(call: Call, wish: DraftWish): Promise<FileDraft> {
   const draft = await consoleOf(call).draft(call.sources.inForce(), wish);
   if (draft.problem !== undefined) throw new ApiProblem('cannot_patch', `${draft.problem}.`);

@@ -1208,6 +1208,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   from?: string
   to?: string
   step?: ("hour" | "day" | "all")
+  time_zone?: string
   by?: string
   /**
    * @maxItems 20
@@ -1245,7 +1246,15 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
    * @maxItems 20
    */
   kind?: string[]
-  format?: ("json" | "csv" | "jsonl")
+  /**
+   * @maxItems 20
+   */
+  provider?: string[]
+  /**
+   * @maxItems 20
+   */
+  "label.NAME"?: string[]
+  format?: ("json" | "csv" | "jsonl" | "focus")
   limit?: number
   cursor?: string
   }
@@ -1314,7 +1323,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
    * @maxItems 20
    */
   kind?: string[]
-  format?: ("json" | "csv" | "jsonl")
+  format?: ("json" | "csv" | "jsonl" | "focus")
   limit?: number
   cursor?: string
   }
@@ -2062,6 +2071,68 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/prices:draft": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": DraftPrice
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Draft
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompt-cache": {
+  get: {
+  parameters: {
+  query?: {
+  since?: string
+  until?: string
+  /**
+   * @maxItems 20
+   */
+  key?: string[]
+  /**
+   * @maxItems 20
+   */
+  team?: string[]
+  /**
+   * @maxItems 20
+   */
+  provider?: string[]
+  /**
+   * @maxItems 20
+   */
+  model?: string[]
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": PromptCache
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/playground": {
   post: {
   parameters: {
@@ -2131,6 +2202,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   document: Document1
   draft: Draft
   draft_key: DraftKey
+  draft_price: DraftPrice
   draft_provider: DraftProvider
   explain: Explain
   explanation: Explanation
@@ -2159,6 +2231,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   price_spec: PriceSpec
   "prices.usd": UsdPrices
   problem: Problem
+  prompt_cache: PromptCache
   provider: Provider
   provider_kind: ProviderKind
   provider_spec: ProviderSpec
@@ -2614,6 +2687,8 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   export interface UsageRow {
   start: string
+  date?: string
+  day?: ("zone" | "utc" | "cut")
   key?: string
   user?: string
   team?: string
@@ -2623,6 +2698,10 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   status?: string
   src?: string
   kind?: string
+  provider?: string
+  labels?: {
+  [k: string]: string
+  }
   requests: number
   attempts: number
   hits: number
@@ -2662,6 +2741,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   tier: string
   geo: string
   price_version: string
+  labels: string
   input: number
   cacheRead: number
   cacheWrite5m: number
@@ -2793,6 +2873,9 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   target?: string
   target_name?: string
   tokens?: {
+  [k: string]: unknown
+  }
+  prefixes?: {
   [k: string]: unknown
   }
   attempts: number
@@ -3074,6 +3157,45 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   apply: string[]
   set: string[]
   diagnostics: Diagnostic[]
+  }
+  export interface DraftPrice {
+  id: string
+  spec: {
+  [k: string]: unknown
+  }
+  }
+  export interface PromptCache {
+  prefix_hashes: boolean
+  examined: number
+  since: (string | null)
+  more: boolean
+  items: {
+  key: string
+  model: string
+  requests: number
+  input: number
+  cache_read: number
+  cache_write: number
+  misses: number
+  causes: {
+  first?: number
+  short?: number
+  target?: number
+  key_order?: number
+  tools?: number
+  system?: number
+  pause?: number
+  messages?: number
+  unwritten?: number
+  unknown?: number
+  other?: number
+  }
+  examples: {
+  cause: ("first" | "short" | "target" | "key_order" | "tools" | "system" | "pause" | "messages" | "unwritten" | "unknown" | "other")
+  request_id: string
+  after: (number | null)
+  }[]
+  }[]
   }
   export interface Playground {
   as: string
