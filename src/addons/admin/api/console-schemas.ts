@@ -61,6 +61,7 @@ export const CONSOLE_BODIES = {
 const FEATURES = object({
   store: flag('server.yaml has `state`.'),
   owns: list({ type: 'string' }, { description: 'Kinds of objects that the store holds.' }),
+  labels: list({ type: 'string' }, { description: 'Metadata by which costs are summed (`state.ledger_labels`).' }),
   seals: flag('`state.encryption_keys` is set: the store may hold credentials.'),
   records: flag('Records are kept on disk (`state.records`).'),
   explain: text('Which requests are kept to be explained (`admin.explain`).', { enum: ['asked', 'all', 'none'] }),

@@ -25,6 +25,7 @@ export function sessionBody(
       owns: [...(state?.owns ?? [])],
       seals: valueAt(ofFiles.server, ['state', 'encryption_keys']) !== undefined,
       records: kept !== undefined,
+      labels: [...(ofFiles.server.state?.ledger_labels ?? [])],
       explain: admin.explain,
       sign_in: session !== undefined || secret !== undefined,
     },

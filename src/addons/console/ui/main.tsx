@@ -20,6 +20,7 @@ import { SignIn } from './sign-in.tsx';
 const Overview = lazily(async () => (await import('./screens/overview/index.tsx')).Overview);
 const Why = lazily<{ readonly id: string }>(async () => (await import('./screens/why/index.tsx')).Why);
 const Providers = lazily(async () => (await import('./screens/providers/index.tsx')).Providers);
+const Cost = lazily(async () => (await import('./screens/cost/index.tsx')).Cost);
 const Keys = lazily(async () => (await import('./screens/keys/index.tsx')).Keys);
 const Playground = lazily(async () => (await import('./screens/play/index.tsx')).Playground);
 
@@ -88,6 +89,9 @@ function Screens() {
         <Route path="/requests/:id/why">{({ id }) => <Why key={id} id={decodeURIComponent(id)} />}</Route>
         <Route path="/why">
           <Why id="" />
+        </Route>
+        <Route path="/cost">
+          <Cost />
         </Route>
         <Route path="/providers">
           <Providers />

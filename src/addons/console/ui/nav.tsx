@@ -20,6 +20,7 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
     { path: '/', name: 'Overview', icon: 'overview', key: 'o' },
     { path: '/requests', name: 'Requests', icon: 'requests', key: 'r' },
     { path: '/why', name: 'Why', icon: 'why', key: 'w' },
+    { path: '/cost', name: 'Cost', icon: 'cost', key: 'c' },
   ],
   Manage: [
     { path: '/keys', name: 'Keys', icon: 'keys', key: 'k' },

@@ -2982,6 +2982,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   features: {
   store: boolean
   owns: string[]
+  labels: string[]
   seals: boolean
   records: boolean
   explain: ("asked" | "all" | "none")
@@ -3008,6 +3009,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   features: {
   store: boolean
   owns: string[]
+  labels: string[]
   seals: boolean
   records: boolean
   explain: ("asked" | "all" | "none")

@@ -5,6 +5,7 @@ const PATHS = {
   why: 'M3 3v4a3 3 0 0 0 3 3h7M10 7l3 3-3 3',
   keys: 'M6.5 9.5a3 3 0 1 1 0-4.2 3 3 0 0 1 0 4.2ZM7 9l6 4.5M11 12l1.5-2',
   providers: 'M2 3.5h12v3.5H2zM2 9h12v3.5H2z',
+  cost: 'M2 13.5h12M4 11V7M8 11V3M12 11V5.5',
   playground: 'M4 2.5v11l9-5.5z',
   live: 'M8 8h.01',
   file: 'M4 1.5h5.5L13 5v9.5H4z',
