@@ -67,6 +67,8 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   'providers.test': asks,
   'providers.draft': asks,
   'keys.draft': asks,
+  'prices.draft': asks,
+  'prompt-cache.get': reads,
   'playground.create': asks,
   'openapi.get': reads,
 };

@@ -1,6 +1,7 @@
 import explanation from './explanation.json' with { type: 'json' };
 import { streamOf, type Recorded } from '../page.ts';
 import { budgets, costs, kinds, keyList, providers, settings, stats, teams } from './objects.ts';
+import { promptCache, usage } from './costs.ts';
 import { idOf, lines, places, PRODUCTION, request, session } from './requests.ts';
 
 /** An answer for each call of the page: a gateway with 280 requests. */
@@ -11,6 +12,9 @@ export const ANSWERS: Readonly<Record<string, Recorded>> = {
   [`GET /requests/${idOf(0)}`]: request,
   'GET /stats': (_, response, query) =>
     void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(stats(query.get('by')))),
+  'GET /usage': (_, response, query) =>
+    void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(usage(query))),
+  'GET /prompt-cache': promptCache,
   'GET /settings': settings,
   'GET /providers': { items: providers },
   'GET /providers/kinds': { items: kinds },

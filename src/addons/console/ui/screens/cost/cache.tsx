@@ -42,7 +42,9 @@ function Found({ found }: { readonly found: PromptCache }) {
             label="Input read from the caches of providers"
             head={['Key', 'Model', 'Requests', 'Input', 'From the cache', 'Misses', 'Likely causes of the misses']}
             rows={found.items.map((row) => [
-              row.key || 'none',
+              <span key="key" class="row cost-name">
+                {row.key || 'none'}
+              </span>,
               row.model,
               count(row.requests),
               `${short(row.input)} tokens`,
@@ -91,7 +93,7 @@ const CAUSES: Readonly<Record<Example['cause'], string>> = {
 };
 
 const Causes = ({ row }: { readonly row: CacheRow }) => (
-  <ul>
+  <ul class="causes">
     {row.examples
       .toSorted((one, other) => (row.causes[other.cause] ?? 0) - (row.causes[one.cause] ?? 0))
       .map(({ cause, request_id: id, after }) => (

@@ -130,6 +130,12 @@ export function dayZone(zone: 'local' | 'UTC', own: string, offsets: readonly nu
   return zone === 'UTC' || offsets.some((minutes) => minutes % 60 !== 0) ? 'UTC' : own;
 }
 
+/** The entry and the model of `@entry/model`. */
+export function placeOf(text: string | null): { readonly provider: string; readonly model: string } | undefined {
+  const [, provider = '', model = ''] = /^@([^/]*)\/(.+)$/s.exec(text ?? '') ?? [];
+  return model === '' ? undefined : { provider, model };
+}
+
 /** A name for a price in the store or in prices.yaml. */
 export const priceId = (provider: string, model: string): string =>
   `${provider}-${model}`

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useAction } from '../../api/action.ts';
 import { download } from '../../api/download.ts';
@@ -9,7 +8,7 @@ import type { BudgetObject } from '../../api/shapes.ts';
 import { address, setQuery, writeAddress } from '../../address.ts';
 import { BudgetBar, spentShare } from '../../parts/budget-bar.tsx';
 import { Figures } from '../../parts/facts.tsx';
-import { count, plural, short, usd } from '../../parts/format.ts';
+import { count, short, usd } from '../../parts/format.ts';
 import { Grid } from '../../parts/grid.tsx';
 import { zone } from '../../parts/prefs.ts';
 import { Segments } from '../../parts/segments.tsx';
@@ -26,6 +25,7 @@ import {
   monthAt,
   MOST_PARTS,
   nextSplit,
+  placeOf,
   rowsOf,
   SPLITS,
   splitOf,
@@ -205,24 +205,24 @@ function Found({ question, costs, reload }: FoundProps) {
 
 /** Costs that are not in any sum come first. */
 function Unpriced({ rows, reload }: { readonly rows: readonly UsageRow[]; readonly reload: () => void }) {
-  const asked = useSignal<UsageRow | undefined>(undefined);
-  const close = (): void => void (asked.value = undefined);
-  if (rows.length === 0) return null;
+  const asked = placeOf(address.value.query.get('price'));
+  const close = (): void => setQuery({ price: undefined });
   return (
     <section class="stack tight" aria-label="Models without a price">
-      {rows.map((row) => (
-        <p key={`${row.provider} ${row.model}`} class="notice warning row">
+      {rows.map(({ provider = '', model = '', attempts }) => (
+        <p key={`${provider} ${model}`} class="notice warning row">
           <span class="grow">
-            {row.model || 'A model'} at @{row.provider} has no price: the cost of{' '}
-            {plural(row.attempts, 'try').replace(/trys$/, 'tries')} is unknown, and in no sum.
+            {model || 'A model'} at @{provider} has no price: the cost of {count(attempts)}{' '}
+            {attempts === 1 ? 'try' : 'tries'} is unknown, and in no sum.
           </span>
-          <Action onClick={() => void (asked.value = row)}>Add price</Action>
+          <button type="button" onClick={() => setQuery({ price: `@${provider}/${model}` }, false)}>
+            Add price
+          </button>
         </p>
       ))}
-      {asked.value && (
+      {asked && (
         <AddPrice
-          provider={asked.value.provider ?? ''}
-          model={asked.value.model ?? ''}
+          {...asked}
           onClose={close}
           onDone={() => {
             close();
