@@ -46,11 +46,28 @@ let off: AdminGateway;
 const settings = (url: string, hashes: boolean) => ({
   catalog: {
     providers: [
-      { slug: 'gpt', provider: 'openai', api_key: '${env:NONE:-key}', base_url: `${url}/v1`, allow_insecure: true },
-      { slug: 'spare', provider: 'openai', api_key: '${env:NONE:-key}', base_url: `${url}/v1`, allow_insecure: true },
+      {
+        slug: 'gpt',
+        provider: 'openai',
+        api_key: '${env:NONE:-key}',
+        base_url: `${url}/v1`,
+        allow_insecure: true,
+        api: 'chat',
+      },
+      {
+        slug: 'spare',
+        provider: 'openai',
+        api_key: '${env:NONE:-key}',
+        base_url: `${url}/v1`,
+        allow_insecure: true,
+        api: 'chat',
+      },
       { slug: 'claude', provider: 'anthropic', api_key: '${env:NONE:-key}', base_url: url, allow_insecure: true },
     ],
   },
+  // A budget in USD refuses models without a price.
+  teams: { teams: { search: {} } },
+  gateway: { default: { provider: '@gpt' }, spare: { provider: '@spare' }, claude: { provider: '@claude' } },
   server: { telemetry: { prefix_hashes: hashes } },
   admin: { role: 'operator' },
   state: { records: { days: 2 }, ledger_labels: ['env'] },
@@ -67,13 +84,14 @@ afterAll(async () => {
   await upstream?.close();
 });
 
-async function send(to: AdminGateway, path: string, body: object): Promise<void> {
+async function send(to: AdminGateway, path: string, body: object, config = 'default'): Promise<void> {
   const reply = await fetch(`${to.gateway.data.url}${path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       authorization: `Bearer ${FILE_KEY}`,
       'x-gateway-metadata': '{"env":"prod"}',
+      'x-gateway-config': config,
     },
     body: JSON.stringify(body),
   });
@@ -116,20 +134,24 @@ describe('the prompt cache', () => {
       chat('@gpt/keys', { tools: [{ function: { parameters, description, name }, type: 'function' }] }),
     );
     await send(admin, path, chat('@gpt/moved'));
-    await send(admin, path, chat('@spare/moved'));
-    const { tools, ...plain } = chat('@claude/claude-sonnet-4-5');
+    await send(admin, path, chat('@spare/moved'), 'spare');
     for (const system of [SYSTEM, `now ${SYSTEM}`])
-      await send(admin, '/v1/messages', {
-        ...plain,
-        messages: [{ role: 'user', content: 'hi' }],
-        system,
-        max_tokens: 5,
-        tools: [{ name: 'find', input_schema: { type: 'object' } }],
-      });
+      await send(
+        admin,
+        '/v1/messages',
+        {
+          model: '@claude/claude-sonnet-4-5',
+          messages: [{ role: 'user', content: 'hi' }],
+          system,
+          max_tokens: 5,
+          tools: [{ name: 'find', input_schema: { type: 'object' } }],
+        },
+        'claude',
+      );
     for (const instructions of [SYSTEM, `now ${SYSTEM}`])
       await send(admin, '/v1/responses', { model: '@gpt/responses', input: 'hi', instructions, store: false });
     for (const text of [SYSTEM, `now ${SYSTEM}`])
-      await send(admin, '/v1beta/models/@gpt%2Fgemini:generateContent', {
+      await send(admin, '/v1beta/models/gemini:generateContent', {
         contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
         systemInstruction: { parts: [{ text }] },
       });
@@ -191,8 +213,6 @@ it('A price becomes a patch of prices.yaml', async () => {
   expect(status).toBe(200);
   expect(draft).toMatchObject({ file: 'prices.yaml', diagnostics: [] });
   expect(draft.patch).toContain('+  - id: gpt-chat\n+    model: chat\n');
-  const wrong = await off.ask('POST', '/prices:draft', {
-    body: { id: 'x', spec: { model: 'chat', usd: { inputs: 1 } } },
-  });
-  expect(wrong.json.diagnostics).toMatchObject([{ file: 'prices.yaml', severity: 'error' }]);
+  const wrong = { id: 'x', spec: { model: 'chat', usd: { inputs: 1 } } };
+  expect((await off.ask('POST', '/prices:draft', { body: wrong })).json).toMatchObject({ code: 'invalid_body' });
 });

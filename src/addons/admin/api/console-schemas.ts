@@ -37,10 +37,7 @@ export const CONSOLE_BODIES = {
     id: ID,
     spec: { description: 'The fields of an entry of keys.yaml without its secret.', type: 'object', examples: [{}] },
   }),
-  draft_price: object({
-    id: ID,
-    spec: { description: 'A rule of prices.yaml without its id.', type: 'object', examples: [{ model: 'my-model' }] },
-  }),
+  draft_price: object({ id: ID, spec: own('price_spec') }),
   playground: object(
     {
       as: text('The id of the key in whose name the request is sent.', { maxLength: 256 }),

@@ -1,23 +1,24 @@
 /** The part of the CPU time of the process that the work may take. */
 const SHARE = 0.01;
-/** Credit that a process begins with and may gather, in milliseconds: the work of some hundred requests at once. */
-const MOST_MS = 20;
-/** Asking for the CPU time costs 2 µs (measured): as often, it is nothing. */
+/** Credit that a process begins with and may gather, in milliseconds of CPU time: its first work compiles code, and requests come in waves. */
+const MOST_MS = 250;
+/** Asking for a CPU time costs 2 µs (measured): that of the process is asked for as often. */
 const ASK_MS = 100;
 
+/** Milliseconds. */
 export interface ProcessTimes {
-  /** Monotonic milliseconds. */
+  /** Of a monotonic clock. */
   readonly now: () => number;
-  /** CPU time of the process so far, in milliseconds. */
+  /** CPU time of the process so far, and of this thread. */
   readonly cpu: () => number;
+  readonly own: () => number;
 }
 
+const sumOf = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1000;
 const OWN_TIMES: ProcessTimes = {
   now: () => performance.now(),
-  cpu: () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1000;
-  },
+  cpu: () => sumOf(process.cpuUsage()),
+  own: () => sumOf(process.threadCpuUsage()),
 };
 
 /** Work that takes at most 1 % of the CPU time of the process: what comes beyond is not done. */
@@ -35,14 +36,14 @@ export class CpuShare {
 
   /** Undefined: there is no time for it. */
   run<Result>(task: () => Result): Result | undefined {
-    const begun = this.#times.now();
-    if (begun - this.#askedAt >= ASK_MS) this.#refill(begun);
+    const now = this.#times.now();
+    if (now - this.#askedAt >= ASK_MS) this.#refill(now);
     if (this.#credit <= 0) return undefined;
+    const begun = this.#times.own();
     try {
       return task();
     } finally {
-      // On a busy machine more time passes than the work takes: it is done less often then.
-      this.#credit -= this.#times.now() - begun;
+      this.#credit -= this.#times.own() - begun;
     }
   }
 

@@ -3162,9 +3162,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   export interface DraftPrice {
   id: string
-  spec: {
-  [k: string]: unknown
-  }
+  spec: PriceSpec
   }
   export interface PromptCache {
   prefix_hashes: boolean
