@@ -28,8 +28,8 @@ export interface Attempt extends PublicAttempt {
   reserve?: AttemptReserve | undefined;
   /** Called while a stream arrives, after each read. It may end the stream with the error that it returns. */
   watch?: ((signals: Signals) => GatewayError | undefined) | undefined;
-  /** Set where `telemetry.prefix_hashes` is on. Called once, when the reply has ended. */
-  prefixes?: (() => PromptPrefixes | undefined) | undefined;
+  /** Set where `telemetry.prefix_hashes` is on. Called once, when the reply has ended. @param answered by this attempt; else there are none */
+  prefixes?: ((answered: boolean) => PromptPrefixes | undefined) | undefined;
   readonly tries: TryRecord[];
   /** The look-up in the semantic cache; undefined when there was none. */
   semantic: SemanticLookup | undefined;

@@ -58,11 +58,11 @@ export function missOf(request: CachedRequest, before: CachedRequest | undefined
   const comparable = now !== undefined && then !== undefined && now.by === then.by;
   const changed = comparable ? changeOf(now, then) : undefined;
   if (changed && changed.cause !== 'messages') return changed;
-  const { cache_read: read = 0, cache_write: written, cache_write_1h: long = 0 } = before.tokens ?? {};
+  const { tokens = {} } = before;
   const pause = Date.parse(request.time) - Date.parse(before.time);
-  if (pause > (long > 0 ? LONG_TTL_MS : TTL_MS)) return { cause: 'pause' };
+  if (pause > ((tokens.cache_write_1h ?? 0) > 0 ? LONG_TTL_MS : TTL_MS)) return { cause: 'pause' };
   if (changed) return changed;
-  if (written === 0 && read === 0) return { cause: 'unwritten' };
+  if (tokens.cache_write === 0 && !tokens.cache_read) return { cause: 'unwritten' };
   return { cause: comparable ? 'other' : 'unknown' };
 }
 

@@ -24,7 +24,7 @@ function prefixesOf(value: object | string, hasher = new PrefixHasher(new Secret
     .send({ operation: { task: 'generate' } } as Exchange, attempt)
     .catch(() => {});
   expect(sent).toHaveLength(1);
-  return attempt.prefixes?.();
+  return attempt.prefixes?.(true);
 }
 
 const TOOLS = [
@@ -113,7 +113,7 @@ describe('the prefixes of a prompt', () => {
       new PrefixHasher(undefined),
       always(),
     )({ send: () => new Promise(() => {}) }).send({ operation: { task: 'generate' } } as Exchange, attempt);
-    expect(attempt.prefixes?.()?.system).toBe(3002);
+    expect(attempt.prefixes?.(true)?.system).toBe(3002);
   });
 
   it('are none of a request that is no conversation', () => {

@@ -136,7 +136,7 @@ export function hashingSender(hasher: PrefixHasher, share = new CpuShare()): (se
 function prefixesLater({ body }: Attempt, hasher: PrefixHasher, share: CpuShare): Attempt['prefixes'] {
   // Parts of the bytes that arrived cost nothing until they are read, and their parsed form is freed meanwhile.
   const parts = body.edits.some(({ path }) => isPart(path[0])) ? undefined : partsOf(body);
-  return () => share.run(() => hasher.prefixesOf(parts ?? partsOf(body)));
+  return (answered) => (answered ? share.run(() => hasher.prefixesOf(parts ?? partsOf(body))) : undefined);
 }
 
 const PARTS: readonly (string | undefined)[] = [...TOOLS, ...SYSTEM, ...MESSAGES];

@@ -110,7 +110,13 @@ export function focusRow(row: RollupRow, time: ChargeTime): Readonly<Record<stri
   const [from, to] = chargePeriod(row, time);
   const [monthFrom, monthTo] = billingPeriod(from, time.days);
   const charge: Charge = {
-    ...{ organization, team, key, provider, model, src, requests },
+    organization,
+    team,
+    key,
+    provider,
+    model,
+    src,
+    requests,
     tags: JSON.stringify(Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''))),
     from: isoText(from),
     to: isoText(to),

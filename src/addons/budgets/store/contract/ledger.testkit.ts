@@ -268,6 +268,35 @@ export function describeLedger(backend: Backend): void {
     );
 
     it(
+      'sums three years by the days of a time zone, most of them without rows',
+      on(async ({ ledger }) => {
+        const months = Array.from({ length: 37 }, (_, month) => Date.UTC(2023, 10 + month, 22, 23, 30));
+        const rows = months.map((at, number) =>
+          rowOf(number, { at, nano: 2 ** number, asked: '@gpt/m', labels: `{"env":"${number % 2 ? 'a' : 'b'}"}` }),
+        );
+        await ledger.append(rows);
+        await ledger.dropBefore('2026-10-01');
+        while (await ledger.foldOldest('2026-11-01'));
+        const days = new ZoneDays('Asia/Tokyo');
+        const query = {
+          from: days.startOf(Date.UTC(2023, 10, 1)),
+          to: days.startOf(Date.UTC(2026, 11, 1)),
+          step: 'day',
+          by: ['provider'],
+          labels: ['env'],
+          zone: 'Asia/Tokyo',
+        } as const;
+        const found = await ledger.rollups(query);
+        expect(found.map(({ nano, labels, names }) => [nano, labels['env'], names.provider])).toEqual(
+          rows.map(({ nano }, number) => [nano, number % 2 ? 'a' : 'b', 'gpt']),
+        );
+        // 23:30 of UTC is the next day in Tokyo, where hours are kept.
+        expect(found.map(({ day }) => day)).toEqual([...Array.from({ length: 36 }, () => 'utc'), undefined]);
+        expect(found.at(-1)!.start).toBe(Date.UTC(2026, 10, 22, 15));
+      }),
+    );
+
+    it(
       'drops whole days and keeps their sums',
       on(async ({ ledger }) => {
         const rows = [-2, -1, 0].map((day, number) =>

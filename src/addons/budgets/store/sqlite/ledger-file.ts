@@ -35,8 +35,17 @@ const quoted = (names: readonly string[]): string => names.map((name) => `"${nam
 const typed = (names: readonly string[]): string => names.map((name) => `"${name}" INTEGER NOT NULL`).join(', ');
 
 const ROW_COLUMNS = [
-  ...['req', 'att', 'kind', 'at', 'src', ...ROW_TEXTS],
-  ...[...LEDGER_SUMS, 'held', 'ms', 'firstMs', 'requestId'],
+  'req',
+  'att',
+  'kind',
+  'at',
+  'src',
+  ...ROW_TEXTS,
+  ...LEDGER_SUMS,
+  'held',
+  'ms',
+  'firstMs',
+  'requestId',
 ];
 const CELL_COLUMNS = ['start', ...ROLLUP_DIMENSIONS, ...SUMMED];
 

@@ -39,8 +39,7 @@ interface UsagePage {
 const usage = (query: Asked, signal: AbortSignal): Promise<readonly UsageRow[]> =>
   // Labels are not in the document by their names, and the answer is JSON without a `format`.
   allOf(
-    async (page) =>
-      (await ask(api.GET('/usage', { params: { query: { ...query, ...page } as object }, signal }))) as UsagePage,
+    async (page) => (await ask(api.GET('/usage', { params: { query: { ...query, ...page } }, signal }))) as UsagePage,
   );
 
 /** The month before, up to the same time of the month while this one runs. */
