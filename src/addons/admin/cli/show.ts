@@ -28,6 +28,7 @@ const COLUMNS: Readonly<Partial<Record<AnswerName, readonly string[]>>> = {
     'request_model',
     'attempts',
   ],
+  prompt_cache: ['key', 'model', 'requests', 'input', 'cache_read', 'cache_write', 'misses', 'causes'],
   audit_row: ['seq', 'at', 'actor', 'role', 'action', 'kind', 'id', 'reason'],
 };
 

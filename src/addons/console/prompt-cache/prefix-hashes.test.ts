@@ -108,7 +108,9 @@ describe('the prefixes of a prompt', () => {
   });
 
   it('are those of the values that a plugin has written', () => {
-    const attempt = { body: bodyOf(chat()).edit([{ path: ['system'], value: 'z'.repeat(3000) }]) } as Attempt;
+    const attempt = {
+      body: bodyOf(chat()).edit([{ path: ['system'], value: 'z'.repeat(3000), source: 'test' }]),
+    } as Attempt;
     void hashingSender(
       new PrefixHasher(undefined),
       always(),
