@@ -4,6 +4,8 @@ import { packageFile } from '../../core/kernel/package-root.ts';
 import type { Console } from '../../core/process/console-port.ts';
 import type { ProcessPart, PartTools } from '../../core/process/process-part.ts';
 import type { Settings } from '../../core/settings/read/load.ts';
+import { valueAt } from '../../core/settings/schema/pointer.ts';
+import { Secret } from '../../plugin/index.ts';
 import { draftOf } from './drafts/draft.ts';
 import { ConsoleWork } from './play/console-work.ts';
 import { LongAnswers, type Piece } from './play/long-answers.ts';
@@ -101,9 +103,11 @@ function ofListener(tools: PartTools): ProcessPart {
 /** The sender that notes prompts, while the settings want that. The key lives as long as the process. */
 function prefixSender({ settings: { server } }: PartTools) {
   let hashing: ReturnType<typeof hashingSender> | undefined;
+  // A build without the add-on of the store has no such key.
+  const secret = valueAt(server, ['state', 'encryption_keys']);
   return ({ settings }: { readonly settings: Settings }) =>
     settings.server.telemetry?.prefix_hashes === true
-      ? (hashing ??= hashingSender(new PrefixHasher(server.state?.encryption_keys)))
+      ? (hashing ??= hashingSender(new PrefixHasher(secret instanceof Secret ? secret : undefined)))
       : undefined;
 }
 

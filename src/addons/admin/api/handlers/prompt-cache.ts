@@ -1,6 +1,7 @@
 import { cacheRows, type CachedRequest } from '../prompt-cache.ts';
 import type { Call, Handler } from '../call.ts';
 import type { RecordQuery } from '../../../../core/record/record-query.ts';
+import { valueAt } from '../../../../core/settings/schema/pointer.ts';
 import { recordQuery } from './requests.ts';
 
 const PAGE = 1000;
@@ -14,7 +15,7 @@ export const showPromptCache: Handler = async (call) => {
   const rows = cacheRows(lines);
   return {
     body: {
-      prefix_hashes: settings.server.telemetry?.prefix_hashes === true,
+      prefix_hashes: valueAt(settings.server, ['telemetry', 'prefix_hashes']) === true,
       examined: lines.length,
       since: lines.at(-1)?.time ?? null,
       more,

@@ -1,11 +1,7 @@
-import {
-  LEDGER_DIMENSIONS,
-  MAX_LEDGER_LABELS,
-  type RollupDimension,
-  type RollupQuery,
-} from '../../../../core/ports/ledger.ts';
+import { LEDGER_DIMENSIONS, type RollupDimension, type RollupQuery } from '../../../../core/ports/ledger.ts';
 import { ZoneDays } from '../../../../core/ports/zone-days.ts';
 import type { Call } from '../call.ts';
+import { ledgerLabelsOf } from '../ledger-labels.ts';
 import { LABEL } from '../parameters.ts';
 import { ApiProblem } from '../problems.ts';
 
@@ -63,12 +59,9 @@ export function namesOf(call: Call): SumNames {
   return { by, labels };
 }
 
-export const ledgerLabelsOf = ({ settings }: Call): readonly string[] =>
-  (settings.server.state?.ledger_labels ?? []).toSorted().slice(0, MAX_LEDGER_LABELS);
-
 /** A label that the ledger does not keep would be empty in all rows, without a word. */
 export function checkLabels(call: Call, names: readonly string[]): void {
-  const known = ledgerLabelsOf(call);
+  const known = ledgerLabelsOf(call.settings);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const has = known.length === 0 ? 'it names none' : `it has ${known.join(', ')}`;

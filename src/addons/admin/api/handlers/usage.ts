@@ -14,6 +14,7 @@ import type { ZoneDays } from '../../../../core/ports/zone-days.ts';
 import { listOf, parseJson } from '../../../../formats/json/object.ts';
 import { LEDGER_COLUMNS } from '../answer-schemas.ts';
 import { actorOf, type CallAnswer, type Call, type Handler } from '../call.ts';
+import { ledgerLabelsOf } from '../ledger-labels.ts';
 import { cut, pageOf, readCursor } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
 import { fileOf, TYPES } from './export-rows.ts';
@@ -22,7 +23,6 @@ import {
   checkHours,
   checkLabels,
   daysOf,
-  ledgerLabelsOf,
   namesOf,
   spanOf,
   type SumNames,
@@ -64,7 +64,7 @@ function sumsOf(call: Call, by: SumNames = namesOf(call)): AskedSums {
 
 export const listUsage: Handler = async (call) => {
   const format = call.query.one('format');
-  const focus = format === 'focus' ? { by: FOCUS_BY, labels: ledgerLabelsOf(call) } : undefined;
+  const focus = format === 'focus' ? { by: FOCUS_BY, labels: ledgerLabelsOf(call.settings) } : undefined;
   if (focus && call.query.one('by') !== undefined)
     throw new ApiProblem('invalid_query', 'The columns of FOCUS are fixed: leave `by` out.');
   const { query, days } = sumsOf(call, focus);
