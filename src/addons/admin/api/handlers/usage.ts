@@ -19,15 +19,7 @@ import { cut, pageOf, readCursor } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
 import { fileOf, TYPES } from './export-rows.ts';
 import { FOCUS_BY, FOCUS_COLUMNS, focusRow } from './focus.ts';
-import {
-  checkHours,
-  checkLabels,
-  daysOf,
-  namesOf,
-  spanOf,
-  type SumNames,
-  type TimeRange,
-} from './usage-query.ts';
+import { checkHours, checkLabels, daysOf, namesOf, spanOf, type SumNames, type TimeRange } from './usage-query.ts';
 
 const whereOf = ({ query }: Call): LedgerCondition =>
   Object.fromEntries(
