@@ -604,6 +604,10 @@ export interface Telemetry {
      */
     metadata?: string[];
   };
+  /**
+   * true: records have keyed hashes of at most 8 prefixes of each prompt, by which the console says why a provider's cache had nothing of it. The hashes are made after the reply, with a key of `state.encryption_keys`, else of the process; a text is never kept. They take at most 1 % of the CPU time of the process: prompts beyond that have none.
+   */
+  prefix_hashes?: boolean;
   traces?: Traces;
   /**
    * Names of the GenAI conventions in spans and in metrics over OTLP: the latest, or `both` these and those of v1.41, which many dashboards use.
@@ -812,6 +816,12 @@ export interface State {
   time_zone?: string;
   backup?: StateBackup;
   when_down?: StateWhenDown;
+  /**
+   * Names of metadata that rows of the ledger and their sums have, so that `by=label.NAME` of the admin API sums by them. Values of callers count with at most 128 characters; each combination of values is a sum of its own. Default: none.
+   *
+   * @maxItems 3
+   */
+  ledger_labels?: string[];
   retention?: StateRetention;
   records?: StateRecords;
   shared?: StateShared;

@@ -36,6 +36,7 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['run several worker processes', 'operate/workers.html'],
   ['backup the state store', 'operate/state.html'],
   ['export the bill of each team as csv', 'operate/ledger.html'],
+  ['why did the prompt cache miss', 'operate/cost.html'],
   ['nginx in front of the gateway', 'operate/reverse-proxy.html'],
   ['https_proxy for upstreams', 'operate/network.html'],
   ['tls certificate and client certificates', 'operate/network.html'],

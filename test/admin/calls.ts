@@ -101,6 +101,8 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
     body: { id: 'NEW', spec: { provider: 'openai', api_key: '${env:K}' } },
   },
   'keys.draft': { path: '/keys:draft', body: { id: 'NEW', spec: { team: 'search' } } },
+  'prices.draft': { path: '/prices:draft', body: { id: 'NEW', spec: { model: 'm', usd: { input: 1 } } } },
+  'prompt-cache.get': { path: '/prompt-cache?key=test' },
   'playground.create': { path: '/playground', body: { as: 'test', body: { model: '@sim/m', messages: [] } } },
   'prompts.list': { path: '/prompts' },
   'prompts.get': { path: '/prompts/ID' },

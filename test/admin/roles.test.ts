@@ -79,6 +79,8 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   'providers.test': asks,
   'providers.draft': asks,
   'keys.draft': asks,
+  'prices.draft': asks,
+  'prompt-cache.get': reads,
   'playground.create': asks,
   'alerts.fired': reads,
   'alerts.test': ['403 forbidden', '404 not_found', '404 not_found'],

@@ -14,6 +14,7 @@ const IS_ON: Readonly<Record<keyof typeof FEATURES, (settings: Settings) => bool
   store: ({ server }) => storeSettings(server) !== undefined,
   records: ({ server }) => keptRecordsOf(server) !== undefined,
   plugins: ({ server }) => valueAt(server, ['telemetry', 'metrics', 'plugins']) === 'all',
+  'prefix hashes': ({ server }) => server.telemetry?.prefix_hashes === true,
   explain: ({ server }) => valueAt(server, ['admin', 'explain']) === 'all',
 };
 

@@ -18,6 +18,8 @@ const SCREENS: readonly (readonly [address: string, sign: string, calls: number]
   [WHY, '.code .marked', 5],
   [`${WHY}?tab=sent`, 'td:has-text("temperature")', 4],
   [`${WHY}?tab=what-if`, '.ways li', 5],
+  ['#/cost?month=2026-11', '.days', 6],
+  ['#/cost?tab=cache', 'td:has-text("claude-sonnet-4-5")', 3],
   ['#/providers?entry=vertex', '.drawer', 3],
   ['#/providers?add=1', '.kinds button', 4],
   ['#/keys?key=search', '.drawer .effective', 8],

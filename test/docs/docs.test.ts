@@ -68,6 +68,8 @@ describe('a curl line', () => {
       'README.md',
       // test/admin/docs.test.ts runs its lines.
       'docs/operate/admin-api.md',
+      // test/admin/cost-page.test.ts runs its lines.
+      'docs/operate/cost.md',
       'docs/operate/explain.md',
       'docs/operate/records.md',
       // test/package/plugin-authors.test.ts runs its lines.

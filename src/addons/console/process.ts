@@ -3,12 +3,16 @@ import { uuidv7 } from '../../core/kernel/ids.ts';
 import { packageFile } from '../../core/kernel/package-root.ts';
 import type { Console } from '../../core/process/console-port.ts';
 import type { ProcessPart, PartTools } from '../../core/process/process-part.ts';
+import type { Settings } from '../../core/settings/read/load.ts';
+import { valueAt } from '../../core/settings/schema/pointer.ts';
+import { Secret } from '../../plugin/index.ts';
 import { draftOf } from './drafts/draft.ts';
 import { patchEdited, validateEdited } from './drafts/edited-settings.ts';
 import { ConsoleWork } from './play/console-work.ts';
 import { LongAnswers, type Piece } from './play/long-answers.ts';
 import { ServingProcess } from './play/serving.ts';
 import { PageFiles } from './page/pages.ts';
+import { hashingSender, PrefixHasher } from './prompt-cache/prefix-hashes.ts';
 import { BrowserSessions } from './session/sessions.ts';
 import { createWrittenReader } from './settings/written-settings.ts';
 import { SettingsHistory } from './history/settings-history.ts';
@@ -34,8 +38,9 @@ function ofWorker(tools: PartTools): ProcessPart {
   const batches = keptRecordsOf(settings.server) && new RecordBatches(clock, (rows) => shared?.tell?.(RECORDS, rows));
   const counter = new StatsCounter(clock, (counted) => shared?.tell?.(STATS, counted));
   const serving = new ServingProcess(tools, (piece) => shared?.tell?.(ANSWER, piece));
+  const sender = prefixSender(tools);
   return {
-    compose: (inputs) => serving.compose(inputs),
+    compose: (inputs) => ({ ...serving.compose(inputs), sender: sender(inputs) }),
     start: (_, data) => serving.start(data),
     asked: (topic, question) => serving.asked(topic, question),
     dry: () => ({}),
@@ -66,6 +71,7 @@ function ofListener(tools: PartTools): ProcessPart {
   };
   const answers = new LongAnswers();
   const serving = new ServingProcess(tools, (piece) => answers.receive(piece));
+  const sender = prefixSender(tools);
   let stopped = false;
   const written = createWrittenReader(tools.configs);
   const history = new SettingsHistory(written, { clock, log });
@@ -77,6 +83,7 @@ function ofListener(tools: PartTools): ProcessPart {
       const part = serving.compose(inputs);
       const { files, settings, server } = inputs;
       return {
+        sender: sender(inputs),
         use() {
           part.use?.();
           if (files && server.admin.enabled) history.add({ files, settings });
@@ -106,6 +113,17 @@ function ofListener(tools: PartTools): ProcessPart {
       await Promise.all([files?.close(), kept?.close()]);
     },
   };
+}
+
+/** The sender that notes prompts, while the settings want that. The key lives as long as the process. */
+function prefixSender({ settings: { server } }: PartTools) {
+  let hashing: ReturnType<typeof hashingSender> | undefined;
+  // A build without the add-on of the store has no such key.
+  const secret = valueAt(server, ['state', 'encryption_keys']);
+  return ({ settings }: { readonly settings: Settings }) =>
+    settings.server.telemetry?.prefix_hashes === true
+      ? (hashing ??= hashingSender(new PrefixHasher(secret instanceof Secret ? secret : undefined)))
+      : undefined;
 }
 
 interface ConsoleParts {

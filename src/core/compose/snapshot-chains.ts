@@ -91,7 +91,7 @@ function composeSender(
   parts: readonly SnapshotPart[],
 ): Sender {
   const sender = createSender({ upstream, clock, limits, hold: inFlight.hold.bind(inFlight) });
-  return parts.find((part) => part.sender)?.sender?.(sender) ?? sender;
+  return parts.reduce((inner, part) => part.sender?.(inner) ?? inner, sender);
 }
 
 const requestLimits = (settings: Settings, { limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({

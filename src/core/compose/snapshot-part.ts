@@ -71,7 +71,7 @@ export interface SnapshotPart {
   readonly plugins?: readonly DefaultPlugin[];
   /** Keys or teams have budgets, or may get some: chains of attempts need the plugin `budget`. */
   readonly hasBudgets?: boolean;
-  /** Around the sender of attempts. At most one add-on has it. */
+  /** Around the sender of attempts, and around those of the add-ons before. */
   readonly sender?: ((sender: Sender) => Sender) | undefined;
   /** Counts a request without a valid key. Returns its refusal in place of its own error. At most one add-on has it. */
   readonly refuseAddress?: ((address: string) => GatewayError | undefined) | undefined;

@@ -152,7 +152,7 @@ interface KeptRecordSource {
 
 /** An entry for a list of a settings file, or the whole text of one without secrets. */
 export interface DraftWish {
-  readonly list: 'providers' | 'keys';
+  readonly list: 'providers' | 'keys' | 'prices';
   readonly entry: object;
 }
 

@@ -170,6 +170,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
   const last = tries.at(-1);
   const usage = bookedUsage(exchange, attempt);
   const context = { exchange, error, errorCode, end, endedAt };
+  const answered = isLast && hasAnswered(reply, attempt.error);
   return {
     number: attempt.number,
     target: TEXTS.target.of(target.path),
@@ -182,7 +183,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     errorCode,
     errorType: errorTypeOf(errorCode),
     failure: error && errorCode === error.code ? failureOf(error) : undefined,
-    answered: isLast && hasAnswered(reply, attempt.error),
+    answered,
     counted: tries.length > 0 || isUnsent(errorCode),
     stream: reply?.stream ?? isStream(exchange),
     commit: target.commit,
@@ -203,6 +204,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     files: recordFiles(attempt),
     defaulted: recordDefaulted(attempt),
     estimated: attempt.resolved?.estimatesTokens ?? false,
+    prefixes: attempt.prefixes?.(answered),
   };
 }
 

@@ -33,6 +33,7 @@ interface AttemptJson {
   readonly answered?: boolean;
   readonly failure?: object;
   readonly tokens?: object;
+  readonly prefixes?: object;
 }
 
 type Values = readonly (string | undefined)[];

@@ -12,6 +12,7 @@ import type {
 import type { DefaultedParam, Loss } from '../../formats/conversation.ts';
 import type { FinishReason, Usage } from '../../formats/events.ts';
 import type { DisconnectStage, ErrorTypeLabel, RejectionReason } from './error-types.ts';
+import type { PromptPrefixes } from '../kernel/prompt-prefixes.ts';
 import type { RecordedCost } from './costs.ts';
 import type { Substitution } from './substitution.ts';
 
@@ -104,6 +105,8 @@ export interface RecordedAttempt {
   readonly lostCosts: readonly RecordedCost[];
   /** The gateway estimated the count of tokens; nothing was sent. */
   readonly estimated: boolean;
+  /** Of the prompt of an attempt that answered. Undefined: none were made. */
+  readonly prefixes: PromptPrefixes | undefined;
   /** An entry with `count` stands for that many unnamed losses. */
   readonly losses: readonly Pick<Loss, 'param' | 'action' | 'count'>[];
   /** Stored files that the request names, each once. */

@@ -1,6 +1,7 @@
 import explanation from './explanation.json' with { type: 'json' };
 import { streamOf, type Recorded } from '../page.ts';
 import { CONFIG_ANSWERS } from './configs.ts';
+import { promptCache, usage } from './costs.ts';
 import { auditRows, fired, people, plugins, promptDraft, prompts, tokens, webhooks } from './govern.ts';
 import { budgets, costs, kinds, keyList, providers, stats, teams } from './objects.ts';
 import { idOf, lines, places, PRODUCTION, request, session } from './requests.ts';
@@ -14,6 +15,9 @@ export const ANSWERS: Readonly<Record<string, Recorded>> = {
   [`GET /requests/${idOf(0)}`]: request,
   'GET /stats': (_, response, query) =>
     void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(stats(query.get('by')))),
+  'GET /usage': (_, response, query) =>
+    void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(usage(query))),
+  'GET /prompt-cache': promptCache,
   'GET /providers': { items: providers },
   'GET /providers/kinds': { items: kinds },
   'POST /providers:test': streamOf([

@@ -201,6 +201,7 @@ export const session = {
     owns: ['keys', 'teams', 'budgets', 'providers', 'alerts', 'prompts', 'configs'],
     seals: true,
     records: true,
+    labels: ['env'],
     explain: 'all',
     sign_in: false,
   },

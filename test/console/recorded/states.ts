@@ -1,5 +1,6 @@
 import { streamOf, type Recorded } from '../page.ts';
 import { HASH, SETTINGS } from './configs.ts';
+import { promptCache, usage } from './costs.ts';
 import explanation from './explanation.json' with { type: 'json' };
 import { auditRows, fired, plugins, prompts, tokens, webhooks } from './govern.ts';
 import { budgets, costs, keyList, providers, stats, teams } from './objects.ts';
@@ -19,6 +20,10 @@ export const SCREENS = {
   costs: `#/requests/${ID}/why?tab=costs`,
   'what-if': `#/requests/${ID}/why?tab=what-if`,
   ask: '#/why',
+  cost: '#/cost?month=2026-11',
+  drilled: '#/cost?month=2026-11&by=key&team=search',
+  price: '#/cost?month=2026-11&price=@simulator/sim-steady',
+  cache: '#/cost?tab=cache',
   providers: '#/providers',
   entry: '#/providers?entry=vertex',
   stored: '#/providers?entry=anthropic',
@@ -63,6 +68,8 @@ const FIRST: Partial<Record<Screen, string>> = {
   request: RECORD,
   why: RECORD,
   costs: `${RECORD}/costs`,
+  cost: 'GET /usage',
+  cache: 'GET /prompt-cache',
   providers: 'GET /providers',
   add: 'GET /providers/kinds',
   keys: 'GET /keys',
@@ -118,6 +125,8 @@ export const STATES: Readonly<Record<string, ShownState>> = {
     answers: () => ({
       'GET /stats': { ...stats('nothing'), series: [] },
       'GET /requests': LIST,
+      'GET /usage': NONE,
+      'GET /prompt-cache': { ...promptCache, examined: 0, since: null, items: [] },
       'GET /providers': NONE,
       'GET /settings': { ...SETTINGS, files: [] },
       'GET /settings/file': 404,
@@ -144,6 +153,8 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       why: 'text=No line of the settings decided',
       sent: 'text=Only the body of a request tells this',
       costs: 'text=no tokens that can be priced',
+      cost: 'text=No cost in 2026-11',
+      cache: 'text=No provider has told what it cached',
       providers: '.middle a:has-text("Add a provider")',
       keys: '.middle a:has-text("Create a key")',
       key: 'text=No budget, limit or rule',
@@ -162,8 +173,9 @@ export const STATES: Readonly<Record<string, ShownState>> = {
     },
   },
   'nothing matches': {
-    answers: () => ({ 'GET /requests': LIST, 'GET /audit': NONE }),
+    answers: () => ({ 'GET /requests': LIST, 'GET /audit': NONE, 'GET /usage': NONE }),
     addresses: {
+      cost: '#/cost?month=2026-11&team=nobody',
       requests: '#/requests?key=nobody',
       providers: '#/providers?q=nobody',
       keys: '#/keys?q=nobody',
@@ -175,6 +187,7 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       configs: '#/configs?q=nobody',
     },
     signs: {
+      cost: 'text=Clear the filter',
       requests: 'text=Clear the filter',
       providers: 'text=Clear the search',
       keys: 'text=Clear the search',
@@ -206,6 +219,7 @@ export const STATES: Readonly<Record<string, ShownState>> = {
     signs: {
       overview: '[aria-disabled=true]:has-text("Send it from here")',
       request: '[aria-disabled=true]:has-text("Show texts")',
+      price: '[aria-disabled=true]:has-text("Propose a patch")',
       entry: '[aria-disabled=true]:has-text("Test")',
       stored: '[aria-disabled=true]:has-text("Delete the entry")',
       add: '[aria-disabled=true]:has-text("Save the entry")',
@@ -232,12 +246,15 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       'GET /stats': young,
       'GET /plugins': { items: plugins.map((one) => ({ ...one, own: one.external ? one.own : null })) },
       [RECORD]: unkept,
+      'GET /prompt-cache': { ...promptCache, prefix_hashes: false },
     }),
     signs: {
       overview: 'summary:has-text("Keep counts in a store")',
       requests: 'summary:has-text("Keep them on disk")',
       request: 'summary:has-text("Keep those of the last 100 requests")',
       why: 'summary:has-text("Keep the last 100 requests")',
+      cost: 'summary:has-text("Keep a store")',
+      cache: 'summary:has-text("Compare keyed hashes")',
       keys: 'summary:has-text("Keep a store")',
       add: 'button:has-text("Propose a patch")',
       create: 'text=Keys are in keys.yaml',
@@ -257,11 +274,16 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       'overview',
       'requests',
       'why',
+      'cost',
       'providers',
       'keys',
       'configs',
       'play',
     ]),
+  },
+  'days without hours': {
+    answers: () => ({}),
+    signs: { cost: 'text=Days to 2026-11-05 are UTC days', drilled: 'a:has-text("nightly-reports")' },
   },
   'long lists and names': {
     answers: () => ({
@@ -291,6 +313,19 @@ export const STATES: Readonly<Record<string, ShownState>> = {
         places: Object.fromEntries(
           many(64, (index) => [`config.targets[${index}]`, { file: LONG, line: index + 1, column: 1 }]),
         ),
+      },
+      'GET /usage': (_, response, query) =>
+        void response.writeHead(200, { 'content-type': 'application/json' }).end(
+          JSON.stringify(
+            usage(
+              query,
+              many(200, (index) => `${LONG.slice(0, 240)}${index}`),
+            ),
+          ),
+        ),
+      'GET /prompt-cache': {
+        ...promptCache,
+        items: many(200, (index) => ({ ...promptCache.items[index % 2]!, key: LONG, model: LONG })),
       },
       'GET /providers': {
         items: many(64, (index) => ({ ...providers[index % 3]!, slug: `${LONG.slice(0, 60)}${index}` })),
@@ -376,6 +411,8 @@ export const STATES: Readonly<Record<string, ShownState>> = {
       why: '.step.decides',
       sent: 'td:has-text("model")',
       'what-if': '.ways li',
+      cost: '.cost td',
+      cache: 'td:has-text("the tools changed")',
       providers: '.entries [role=cell]',
       keys: '.keys [role=cell]',
       key: '.drawer .effective',

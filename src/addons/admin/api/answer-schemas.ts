@@ -24,6 +24,7 @@ export const LEDGER_COLUMNS = [
   'tier',
   'geo',
   'price_version',
+  'labels',
   ...LEDGER_SUMS,
   'cost_usd',
   'held',
@@ -129,7 +130,17 @@ export const ANSWER_SCHEMAS = {
   usage_row: object(
     {
       start: moment('Start of the hour, the day or the time.'),
-      ...Object.fromEntries(LEDGER_DIMENSIONS.map((name) => [name, text('With `by`.')])),
+      date: text('With `time_zone` and `step=day`: the date of the day.', { examples: ['2026-11-01'] }),
+      day: text(
+        'With `time_zone` and `step=day`. zone: a day of the time zone. utc: a UTC day, whose hours are not kept any more. cut: the first day with hours, without those that belong to the UTC day before.',
+        { enum: ['zone', 'utc', 'cut'] },
+      ),
+      ...Object.fromEntries([...LEDGER_DIMENSIONS, 'provider'].map((name) => [name, text('With `by`.')])),
+      labels: {
+        description: 'With `by=label.NAME`: values of metadata by name; empty: none.',
+        type: 'object',
+        additionalProperties: { type: 'string' },
+      },
       requests: integer('Requests.'),
       attempts: integer('Tries at upstreams.'),
       hits: integer('Replies of the cache.'),
@@ -157,6 +168,7 @@ export const ANSWER_SCHEMAS = {
     tier: text('Service tier.'),
     geo: text('Region.'),
     price_version: text('Of the prices.'),
+    labels: text('Metadata of `state.ledger_labels`, as JSON; empty: none.'),
     ...NODE_SUMS,
     cost_usd: text('The cost in USD, exact.'),
     held: integer('What was reserved, in nano-USD.'),

@@ -9,11 +9,12 @@ export type ConsoleOperation =
   | 'stream.get'
   | 'stats.get'
   | `providers.${'kinds' | 'test' | 'draft'}`
-  | 'keys.draft'
+  | `${'keys' | 'prices'}.draft`
   | `alerts.${'test' | 'fired'}`
   | 'plugins.list'
   | 'people.list'
   | `prompts.${'render' | 'run' | 'draft'}`
+  | 'prompt-cache.get'
   | 'playground.create';
 
 const read = (row: Pick<AdminRoute, 'path' | 'summary'> & Partial<AdminRoute>): AdminRoute => ({
@@ -227,6 +228,20 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
     summary: 'Write a prompt, a release of a version or a label as a patch of its file',
     body: 'draft_prompt',
     answer: 'draft',
+  }),
+  'prices.draft': ask({
+    path: '/prices:draft',
+    summary: 'Write a price as a patch of prices.yaml',
+    body: 'draft_price',
+    answer: 'draft',
+  }),
+  'prompt-cache.get': read({
+    path: '/prompt-cache',
+    summary: "Show how much of their prompts keys read from a provider's cache, and why not more",
+    description:
+      'Of the kept records of requests, at most the latest 20,000. A cause is that of the request before of the same key and model; with `telemetry.prefix_hashes` prompts are compared, too.',
+    query: ['since', 'until', 'key', 'team', 'provider', 'model'],
+    answer: 'prompt_cache',
   }),
   'playground.create': ask({
     path: '/playground',

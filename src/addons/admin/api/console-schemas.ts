@@ -1,4 +1,5 @@
 import { SCHEMA_NAMES, type Schema } from '../../../core/settings/schema/schema-files.ts';
+import { MISS_CAUSES } from './prompt-cache.ts';
 import { ROLES } from './roles.ts';
 import { BASE, ID, flag, integer, list, moment, nullable, number, object, own, text } from './schema-words.ts';
 
@@ -114,6 +115,7 @@ export const CONSOLE_BODIES = {
     },
     ['files'],
   ),
+  draft_price: object({ id: ID, spec: own('price_spec') }),
   playground: object(
     {
       as: text('The id of the key in whose name the request is sent.', { maxLength: 256 }),
@@ -134,6 +136,7 @@ export const CONSOLE_BODIES = {
 const FEATURES = object({
   store: flag('server.yaml has `state`.'),
   owns: list({ type: 'string' }, { description: 'Kinds of objects that the store holds.' }),
+  labels: list({ type: 'string' }, { description: 'Metadata by which costs are summed (`state.ledger_labels`).' }),
   seals: flag('`state.encryption_keys` is set: the store may hold credentials.'),
   records: flag('Records are kept on disk (`state.records`).'),
   explain: text('Which requests are kept to be explained (`admin.explain`).', { enum: ['asked', 'all', 'none'] }),
@@ -424,6 +427,41 @@ export const CONSOLE_ANSWERS = {
       'The data of the events. `case`: `case` and `version` (their indexes in the call), `ok` (null: nothing was expected), `status`, `ms`, `text`, `problem`, `tokens`, `request_id`. `done`: `passed`, `failed`.',
     type: 'object',
   },
+  prompt_cache: object({
+    prefix_hashes: flag('`telemetry.prefix_hashes` is on: prompts are compared.'),
+    examined: integer('Requests that the answer is made of.'),
+    since: nullable(moment('Arrival of the earliest of them.')),
+    more: flag('There are earlier ones, which do not count.'),
+    items: list(
+      object({
+        key: text('The id of the key.'),
+        model: text('The alias that requests name, else the model.'),
+        requests: integer('Those whose provider tells what it read from its cache.'),
+        input: integer('Tokens of their prompts, cached ones among them.'),
+        cache_read: integer('Tokens read from the cache.'),
+        cache_write: integer('Tokens written to the cache.'),
+        misses: integer('Requests of which nothing was read from the cache.'),
+        causes: {
+          description:
+            'Misses by their likely cause. first: no request before it is kept. short: less than 1,024 tokens, which no vendor caches. target: the request before went elsewhere. tools, system, messages: they had changed. key_order: they had not, but the keys of their objects came in another order. pause: it was longer than the cache lives. unwritten: the request before wrote nothing to the cache. unknown: prompts were not compared. other: none of these.',
+          type: 'object',
+          properties: Object.fromEntries(MISS_CAUSES.map((cause) => [cause, { type: 'integer' }])),
+          additionalProperties: false,
+        },
+        examples: list(
+          object({
+            cause: text('The cause.', { enum: MISS_CAUSES }),
+            request_id: text('For `GET /requests/{id}`.'),
+            after: nullable(
+              integer('Bytes of the tools, the system prompt or the messages that had not changed, at least.'),
+            ),
+          }),
+          { description: 'The latest miss of each cause.' },
+        ),
+      }),
+      { description: 'By key and model, those with the most tokens first; at most 1,000.' },
+    ),
+  }),
   draft: object(PATCH),
   key_draft: object({
     key: text('The secret of the key. It is shown once, and the gateway does not keep it.'),

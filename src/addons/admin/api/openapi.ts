@@ -85,7 +85,7 @@ const RULES: readonly Rule[] = [
   [(id) => id === 'keys.rotate', 'key_revoked'],
   [(id) => id === 'session.create', 'insecure_session'],
   [(id) => id === 'providers.test' || id === 'alerts.test', 'too_many_tests'],
-  [(id) => /^(?:keys|providers)\.draft$/.test(id), 'cannot_patch', 'exists'],
+  [(id) => /^(?:keys|prices|providers)\.draft$/.test(id), 'cannot_patch', 'exists'],
   [(id) => id === 'prompts.draft', 'cannot_patch', 'not_found'],
   [(id) => id === 'prompts.run', 'key_inactive'],
   [(id) => id === 'playground.create', 'key_inactive', 'not_found'],

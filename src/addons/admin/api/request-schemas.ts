@@ -38,6 +38,7 @@ export const REQUEST_LINE_SCHEMA: Schema = object(
     target: text('The place of the last target, such as `config.targets[1]`.'),
     target_name: text('Its name, if it has one.'),
     tokens: open('Of the attempt that answered.'),
+    prefixes: open('Keyed hashes of its prompt, with `telemetry.prefix_hashes`.'),
     attempts: integer('Targets that were tried.'),
     retries: integer('Of all attempts.'),
     skipped: integer('Targets that were skipped.'),

@@ -27,6 +27,7 @@ export const RESOURCES = [
 const SAME_AS: Readonly<Record<string, string>> = {
   stream: 'requests',
   stats: 'requests',
+  'prompt-cache': 'requests',
   find: 'settings',
   plugins: 'settings',
   people: 'tokens',

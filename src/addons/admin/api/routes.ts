@@ -207,7 +207,9 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
   'usage.list': page({
     path: '/usage',
     summary: 'Sum requests, tokens and cost by hour, day or altogether',
-    query: ['from', 'to', 'step', 'by', ...NAMES, 'format'],
+    description:
+      'Sums by hour are kept for `retention.hour_days`; days before are UTC days, in any time zone, and `day` says so.',
+    query: ['from', 'to', 'step', 'time_zone', 'by', ...NAMES, 'provider', 'label.NAME', 'format'],
     answer: 'usage_row',
     exports: true,
   }),

@@ -10,7 +10,7 @@ import { unifiedDiff } from './unified-diff.ts';
 const MAX_DIAGNOSTICS = 50;
 
 /** Lists of files to which an entry is added. */
-const LISTS = { providers: 'catalog.yaml', keys: 'keys.yaml' } as const;
+const LISTS = { providers: 'catalog.yaml', keys: 'keys.yaml', prices: 'prices.yaml' } as const;
 
 /**
  * Writes an entry as a patch of the file that would hold it. Only lines are added, so that no other line of the file, and no secret of it, is in

@@ -20,6 +20,7 @@ import { SignIn } from './sign-in.tsx';
 const Overview = lazily(async () => (await import('./screens/overview/index.tsx')).Overview);
 const Why = lazily<{ readonly id: string }>(async () => (await import('./screens/why/index.tsx')).Why);
 const Providers = lazily(async () => (await import('./screens/providers/index.tsx')).Providers);
+const Cost = lazily(async () => (await import('./screens/cost/index.tsx')).Cost);
 const Keys = lazily(async () => (await import('./screens/keys/index.tsx')).Keys);
 const Alerts = lazily(async () => (await import('./screens/alerts/index.tsx')).Alerts);
 const Audit = lazily(async () => (await import('./screens/audit/index.tsx')).Audit);
@@ -94,6 +95,9 @@ function Screens() {
         <Route path="/requests/:id/why">{({ id }) => <Why key={id} id={decodeURIComponent(id)} />}</Route>
         <Route path="/why">
           <Why id="" />
+        </Route>
+        <Route path="/cost">
+          <Cost />
         </Route>
         <Route path="/providers">
           <Providers />

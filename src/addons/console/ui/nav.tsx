@@ -21,6 +21,7 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
     { path: '/requests', name: 'Requests', icon: 'requests', key: 'r' },
     { path: '/why', name: 'Why', icon: 'why', key: 'w' },
     { path: '/alerts', name: 'Alerts', icon: 'alerts', key: 'a' },
+    { path: '/cost', name: 'Cost', icon: 'cost', key: 's' },
   ],
   Manage: [
     { path: '/keys', name: 'Keys', icon: 'keys', key: 'k' },

@@ -1,12 +1,13 @@
 import type { Handler } from '../call.ts';
 import type { ConsoleOperation } from '../console-routes.ts';
-import { draftKey, draftProvider } from './drafts.ts';
+import { draftKey, draftPrice, draftProvider } from './drafts.ts';
 import { findAnything } from './find.ts';
 import { getStats, getStream } from './live.ts';
 import { listFired, listPeople, listPlugins, testAlert } from './observed.ts';
 import { sendAsKey, testProvider } from './play.ts';
 import { runPrompt } from './prompt-run.ts';
 import { draftPrompt, renderPrompt } from './prompts.ts';
+import { showPromptCache } from './prompt-cache.ts';
 import { listKinds } from './providers.ts';
 import { endSession, getSession } from './session.ts';
 import { getHistory, getNames, getSchema, patchSettings, validateSettings } from './edited-settings.ts';
@@ -39,5 +40,7 @@ export const CONSOLE_HANDLERS: Readonly<Record<ConsoleOperation, Handler>> = {
   'prompts.render': renderPrompt,
   'prompts.run': runPrompt,
   'prompts.draft': draftPrompt,
+  'prices.draft': draftPrice,
+  'prompt-cache.get': showPromptCache,
   'playground.create': sendAsKey,
 };

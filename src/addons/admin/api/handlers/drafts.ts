@@ -60,6 +60,14 @@ export const draftKey: Handler = async (call) => {
   return { body: { key: text, ...(await shownDraft(call, draft)) } };
 };
 
+export const draftPrice: Handler = async (call) => {
+  const { id, spec } = call.body as DraftBody;
+  if (call.objects.find('prices', id)) throw new ApiProblem('exists', `The price "${id}" exists.`);
+  if (Object.hasOwn(spec, 'id'))
+    throw invalidBody([{ pointer: '/spec/id', message: 'the id has a member of its own' }]);
+  return { body: await shownDraft(call, await draftOf(call, { list: 'prices', entry: { id, ...spec } })) };
+};
+
 const draftOf = async (call: Call, wish: DraftWish): Promise<FileDraft> =>
   checked(await consoleOf(call).draft(call.sources.inForce(), wish));
 

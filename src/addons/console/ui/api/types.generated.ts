@@ -1540,6 +1540,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   from?: string
   to?: string
   step?: ("hour" | "day" | "all")
+  time_zone?: string
   by?: string
   /**
    * @maxItems 20
@@ -1577,7 +1578,15 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
    * @maxItems 20
    */
   kind?: string[]
-  format?: ("json" | "csv" | "jsonl")
+  /**
+   * @maxItems 20
+   */
+  provider?: string[]
+  /**
+   * @maxItems 20
+   */
+  "label.NAME"?: string[]
+  format?: ("json" | "csv" | "jsonl" | "focus")
   limit?: number
   cursor?: string
   }
@@ -1646,7 +1655,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
    * @maxItems 20
    */
   kind?: string[]
-  format?: ("json" | "csv" | "jsonl")
+  format?: ("json" | "csv" | "jsonl" | "focus")
   limit?: number
   cursor?: string
   }
@@ -2679,6 +2688,68 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/prices:draft": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": DraftPrice
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Draft
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompt-cache": {
+  get: {
+  parameters: {
+  query?: {
+  since?: string
+  until?: string
+  /**
+   * @maxItems 20
+   */
+  key?: string[]
+  /**
+   * @maxItems 20
+   */
+  team?: string[]
+  /**
+   * @maxItems 20
+   */
+  provider?: string[]
+  /**
+   * @maxItems 20
+   */
+  model?: string[]
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": PromptCache
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/playground": {
   post: {
   parameters: {
@@ -2753,6 +2824,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   document: Document1
   draft: Draft
   draft_key: DraftKey
+  draft_price: DraftPrice
   draft_prompt: DraftPrompt
   draft_provider: DraftProvider
   edited_settings: EditedSettings
@@ -2794,6 +2866,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   "prompt.value": PromptValueSchema
   "prompt.variable": PromptVariable
   "prompt.version": PromptVersion
+  prompt_cache: PromptCache
   prompt_event: PromptEvent
   prompt_spec: PromptSpec
   provider: Provider
@@ -3378,6 +3451,8 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   export interface UsageRow {
   start: string
+  date?: string
+  day?: ("zone" | "utc" | "cut")
   key?: string
   user?: string
   team?: string
@@ -3387,6 +3462,10 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   status?: string
   src?: string
   kind?: string
+  provider?: string
+  labels?: {
+  [k: string]: string
+  }
   requests: number
   attempts: number
   hits: number
@@ -3426,6 +3505,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   tier: string
   geo: string
   price_version: string
+  labels: string
   input: number
   cacheRead: number
   cacheWrite5m: number
@@ -3559,6 +3639,9 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   tokens?: {
   [k: string]: unknown
   }
+  prefixes?: {
+  [k: string]: unknown
+  }
   attempts: number
   retries: number
   skipped: number
@@ -3663,6 +3746,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   features: {
   store: boolean
   owns: string[]
+  labels: string[]
   seals: boolean
   records: boolean
   explain: ("asked" | "all" | "none")
@@ -3689,6 +3773,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   features: {
   store: boolean
   owns: string[]
+  labels: string[]
   seals: boolean
   records: boolean
   explain: ("asked" | "all" | "none")
@@ -3962,6 +4047,43 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   version: number
   label: string
   }
+  }
+  export interface DraftPrice {
+  id: string
+  spec: PriceSpec
+  }
+  export interface PromptCache {
+  prefix_hashes: boolean
+  examined: number
+  since: (string | null)
+  more: boolean
+  items: {
+  key: string
+  model: string
+  requests: number
+  input: number
+  cache_read: number
+  cache_write: number
+  misses: number
+  causes: {
+  first?: number
+  short?: number
+  target?: number
+  key_order?: number
+  tools?: number
+  system?: number
+  pause?: number
+  messages?: number
+  unwritten?: number
+  unknown?: number
+  other?: number
+  }
+  examples: {
+  cause: ("first" | "short" | "target" | "key_order" | "tools" | "system" | "pause" | "messages" | "unwritten" | "unknown" | "other")
+  request_id: string
+  after: (number | null)
+  }[]
+  }[]
   }
   export interface Playground {
   as: string

@@ -4,4 +4,5 @@ export const FEATURES = {
   records: 'state:\n  store: { type: sqlite, dir: /var/lib/gatehouse/state }\n  records: { days: 7 }',
   explain: 'admin:\n  explain: all',
   plugins: 'telemetry:\n  metrics: { plugins: all }',
+  'prefix hashes': 'telemetry:\n  prefix_hashes: true',
 } as const;

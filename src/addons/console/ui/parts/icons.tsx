@@ -11,6 +11,7 @@ const PATHS = {
   people: 'M8 8a2.8 2.8 0 1 0 0-5.6A2.8 2.8 0 0 0 8 8ZM2.5 14a5.5 5.5 0 0 1 11 0',
   audit: 'M4 2h8v12H4zM6.5 5.5h3M6.5 8h3M6.5 10.5h3',
   configs: 'M4 2v4M4 9v5M8 2v7M8 12v2M12 2v2M12 7v7M2.5 7.5h3M6.5 10.5h3M10.5 5.5h3',
+  cost: 'M2 13.5h12M4 11V7M8 11V3M12 11V5.5',
   playground: 'M4 2.5v11l9-5.5z',
   live: 'M8 8h.01',
   file: 'M4 1.5h5.5L13 5v9.5H4z',
