@@ -9,6 +9,7 @@ import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { TlsIdentity } from '../settings/read/tls-files.ts';
 import type { Environment } from '../settings/values/references.ts';
 import type { AskParts } from './ask-parts.ts';
+import type { Captures } from './captures-port.ts';
 import type { Console } from './console-port.ts';
 import type { Explain, ExplainSource } from './explain-port.ts';
 import type { ObjectTrials } from './object-trials.ts';
@@ -51,6 +52,8 @@ export interface ApiSources {
   readonly ask: AskParts;
   /** Undefined: this build has no console. */
   readonly console: Console | undefined;
+  /** Undefined: this build captures nothing. */
+  readonly captures: Captures | undefined;
   /** This gateway, as the others on its store see it. */
   readonly replica: () => BootRow | undefined;
   readonly clock: Clock;

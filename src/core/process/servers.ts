@@ -64,7 +64,7 @@ export function createServers(
 ): Listening {
   const { clock, log, metrics, processState, inForce, store, onHint } = parts;
   const certificates = watchCertificates(parts);
-  const { inFlight, turns } = processState.shared;
+  const { inFlight, turns, taps } = processState.shared;
   const upgrades = portOf(processState.parts, 'upgrades');
   const explain = portOf(processState.parts, 'explain');
   const { tls } = inForce.settings;
@@ -72,7 +72,7 @@ export function createServers(
   const trials = trialsOf(parts, settled, reload);
   const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
   const { server: data, pipelines } = createDataServer(
-    createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault, onHint }),
+    createRequestPath({ live, inFlight, clock, log, taps, pluginFault: processState.shared.pluginFault, onHint }),
     live.current.server,
     { clock, inFlight, upgrades, turns, current: () => live.current.server, tls: tls.data, onHandshakeFailed },
   );
@@ -101,6 +101,7 @@ export function createServers(
       explains: workers?.explains ?? explain?.explains,
       explain,
       console: portOf(processState.parts, 'console'),
+      captures: portOf(processState.parts, 'captures'),
       log,
       state: store,
       env: parts.env,

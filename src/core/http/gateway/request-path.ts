@@ -3,6 +3,7 @@ import { noReply } from '../chain/instance.ts';
 import type { Format } from '../../../formats/format.ts';
 import { blamedPlugin } from '../../kernel/outside/blame.ts';
 import { errorReply, portkeyHint, toGatewayError } from '../../kernel/index.ts';
+import type { Taps } from '../../kernel/taps.ts';
 import { GatewayError, type Clock, type Reply, type ReplyEnd } from '../../../plugin/index.ts';
 import { HttpExchange } from './exchange.ts';
 import type { InFlight, LeavingReply } from './admission/in-flight.ts';
@@ -20,6 +21,7 @@ interface RequestPathSetup {
   readonly inFlight: InFlight;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly taps?: Taps | undefined;
   readonly pluginFault: ReportPluginFailure;
   /** Gets the hint at the headers of the first request that has one. Default: it is logged. */
   readonly onHint?: ((hint: HeaderHint) => void) | undefined;
@@ -54,7 +56,7 @@ export const logHint = (log: Logger, { requestId, text }: HeaderHint): void =>
  * deadline until `config` sets another. Attempts and the writer have their own timers for it; RequestDeadlines covers
  * the rest. A client disconnect and a drain that runs out of time cancel the exchange or end the writer.
  */
-export function createRequestPath({ live, inFlight, clock, log, newId, pluginFault, onHint }: RequestPathSetup) {
+export function createRequestPath({ live, inFlight, clock, log, taps, newId, pluginFault, onHint }: RequestPathSetup) {
   const { expect: onDeadline } = new RequestDeadlines(clock, inFlight);
   const onListenerFault = (error: unknown, requestId: string): void => {
     const plugin = blamedPlugin(error);
@@ -118,6 +120,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     if (inFlight.draining) reply.headers['connection'] = 'close';
     if (!incoming.req.complete) endUnread(incoming, reply, exchange, clock);
     const { deadline, error } = exchange;
+    if (taps?.replying) reply = taps.replying(exchange, reply);
     writer = writeReply(res, reply, { clock, exchange, deadline, format, error, onEnd: settle, onFault });
     inFlight.replies(exchange, writer);
   };
