@@ -2,6 +2,7 @@ import { SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import type { RecordEnd } from '../../core/record/attempt-end.ts';
 import type { LoadResult, Settings } from '../../core/settings/read/load.ts';
 import { dryRunOf } from '../../core/dry-run/dry-run.ts';
+import { answersOf } from './answers.ts';
 import { Calls } from './calls.ts';
 import {
   drawFrom,
@@ -61,14 +62,18 @@ export async function runCase(
   return [...outcomes, { ...last!, faults: [...last!.faults, ...(await close(gateway, time))] }];
 }
 
+function noReplay(): never {
+  throw new Error('this case has no captures');
+}
+
 /** The state of the current request. */
 class Now {
-  calls = new Calls([]);
+  calls = new Calls(answersOf([], noReplay));
   draw: () => number = () => 0;
   requestId: string | undefined;
 
   begin(request: CaseRequest, index: number): void {
-    this.calls = new Calls(request.upstream ?? []);
+    this.calls = new Calls(answersOf(request.upstream, request.readReplay ?? noReplay));
     this.draw = drawFrom(request);
     this.requestId = requestIdOf(request, index);
   }

@@ -21,7 +21,7 @@ import type { Environment } from '../settings/values/references.ts';
 import type { SnapshotSource } from '../compose/snapshot-part.ts';
 import type { AdminListener, AdminOptions } from './admin-port.ts';
 import type { EntryTest, TestStep } from './console-port.ts';
-import type { RecordCase, RecordCaseQuestion } from './record-case-port.ts';
+import type { RecordCases } from './record-case-port.ts';
 import type { Recordings } from './recordings-port.ts';
 import type { PartTools, ProcessPart } from './process-part.ts';
 import type { Gateway } from './running-gateway.ts';
@@ -91,8 +91,8 @@ export interface AddOnParts {
   readonly testEntry?: (test: EntryTest) => AsyncIterable<TestStep>;
   /** Reads the file of a capture. Throws an Error that names the line. At most one add-on has it. */
   readonly readRecordings?: (text: string, file: string) => Promise<Recordings>;
-  /** Makes a case of a config test out of a record. At most one add-on has it. */
-  readonly recordCase?: (asked: RecordCaseQuestion) => Promise<RecordCase>;
+  /** At most one add-on has it. */
+  readonly recordCases?: RecordCases;
   /** Creates the listener for operators. At most one add-on has it. */
   readonly createAdmin?: (options: AdminOptions) => AdminListener;
   /** Starts the export of telemetry, if the environment or server.yaml enables it. At most one add-on has it. */

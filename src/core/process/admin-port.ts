@@ -40,6 +40,8 @@ export interface ApiSources {
   readonly state: ApiStore | undefined;
   /** Writes an object that settings are compiled from, once all processes serve with it. Undefined: there is no store. */
   readonly trials: Pick<ObjectTrials, 'check' | 'run'> | undefined;
+  /** The folder of the settings. */
+  readonly configs: string;
   /** The settings that serve, and the objects of their files. */
   readonly inForce: () => InForce;
   /** The last reload, or the start. */

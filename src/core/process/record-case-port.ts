@@ -14,8 +14,6 @@ export interface RecordCaseQuestion {
   readonly record: RecordJson;
   /** Undefined: its body is not kept, and the case has one like it. */
   readonly kept: KeptClientRequest | undefined;
-  /** False: `[text]` stands in place of its texts. */
-  readonly texts: boolean;
   readonly inForce: InForce;
   /** The folder of the settings. */
   readonly folder: string;
@@ -30,4 +28,12 @@ export interface RecordCase {
   readonly passes: boolean;
   /** Why it does not, and in what it differs from the request. */
   readonly notes: readonly string[];
+}
+
+/** Makes requests and tests out of records. An add-on has it. */
+export interface RecordCases {
+  /** Runs the case, too. */
+  make(question: RecordCaseQuestion): Promise<RecordCase>;
+  /** The request of a client that takes the same way. */
+  request(question: Pick<RecordCaseQuestion, 'record' | 'kept' | 'inForce'>): Promise<Omit<KeptClientRequest, 'draws'>>;
 }

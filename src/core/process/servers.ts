@@ -105,6 +105,7 @@ export function createServers(
       log,
       state: store,
       env: parts.env,
+      configs: parts.configs,
       replica: () => portOf(processState.parts, 'usage')?.fleet.self(),
       trials,
       clock,

@@ -23,6 +23,7 @@ export const RESOURCES = [
 
 /** Calls that read what another resource is made of. */
 const SAME_AS: Readonly<Record<string, string>> = {
+  captures: 'requests',
   stream: 'requests',
   stats: 'requests',
   find: 'settings',
