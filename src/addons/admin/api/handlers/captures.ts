@@ -34,7 +34,7 @@ interface StartBody {
 const startCapture: Handler = async (call) => {
   const captures = capturesOf(call);
   const { where = {}, requests = 20, minutes = 10, reason } = call.body as StartBody;
-  const filters = Object.entries(where).flatMap(([name, values]) => [values].flat().map((value) => [name, value]));
+  const filters = Object.entries(where).flatMap(([name, values]) => [values].flat().map((value): [string, string] => [name, value]));
   const { limit: _, ...query } = recordQuery(
     CallQuery.read(new URLSearchParams(filters).toString(), REQUEST_FILTERS),
     call.clock.wall(),
