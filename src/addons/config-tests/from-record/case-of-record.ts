@@ -65,7 +65,7 @@ const hasConfigHeader = (headers: Readonly<Record<string, string>>): boolean => 
 /** The header of a reply from the cache. Undefined: it is none. */
 function hitOf({ attempts }: CaseRecord): Readonly<Record<string, string>> | undefined {
   const last = attempts.at(-1);
-  return last?.cache === 'HIT' && last.tries.length === 0 ? { 'x-gateway-cache-status': 'HIT' } : undefined;
+  return last?.cache === 'hit' && last.tries.length === 0 ? { 'x-gateway-cache-status': 'HIT' } : undefined;
 }
 
 function expectationOf(record: CaseRecord, hasConfig: boolean): TestExpectation {
