@@ -78,10 +78,19 @@ describe('a capture', () => {
     const { text, headers } = await ask('GET', `/captures/${id}?reason=ticket`);
     expect(headers['content-disposition']).toBe(`attachment; filename="${id}.jsonl"`);
     expect(exchangesIn(text, 'f')).toMatchObject([
-      { key: 'test', config: 'default', state: 'complete', calls: [{ reply: { status: 400 } }], reply: { status: 400 } },
+      {
+        key: 'test',
+        config: 'default',
+        state: 'complete',
+        calls: [{ reply: { status: 400 } }],
+        reply: { status: 400 },
+      },
     ]);
     expect((await ask('DELETE', `/captures/${id}`)).status).toBe(204);
-    for (const [method, path] of [['GET', `/captures/${id}`], ['DELETE', `/captures/${id}`]] as const)
+    for (const [method, path] of [
+      ['GET', `/captures/${id}`],
+      ['DELETE', `/captures/${id}`],
+    ] as const)
       expect((await ask(method, path)).status).toBe(404);
     const rows = (await ask('GET', '/audit?object_kind=captures')).json.items as Record<string, unknown>[];
     const own = rows.filter((row) => row['id'] === id || row['reason'] === 'a ticket');
@@ -113,7 +122,10 @@ describe('a request', () => {
     const { json: made } = await ask('GET', '/requests/to-test/test', undefined, await admin.token('viewer'));
     expect(made).toMatchObject({ file: 'gateway/requests.test.yaml', passes: true, notes: [] });
     expect(made.text).toContain('[text, 6 characters]');
-    const yaml = await admin.ask('GET', '/requests/to-test/test?texts=true', { token: owner, headers: { accept: 'text/plain' } });
+    const yaml = await admin.ask('GET', '/requests/to-test/test?texts=true', {
+      token: owner,
+      headers: { accept: 'text/plain' },
+    });
     expect(yaml.text).toContain('content: canary');
     expect(yaml.text).toContain('x-gateway-metadata: \'{"tier":"free"}\'');
     const refused = await ask('GET', '/requests/to-test/test?texts=true', undefined, await admin.token('viewer'));

@@ -50,11 +50,16 @@ const RESPONSE_EVENTS = [
 /** Every upstream at once, by the path. */
 const upstreams: Script = async ({ url, json: body }, res) => {
   if (url.includes(':streamGenerateContent'))
-    return sse(res, [{ ...geminiReply('Hello '), candidates: [{ content: { role: 'model', parts: [{ text: 'Hello ' }] }, index: 0 }] }, geminiReply('there')]);
+    return sse(res, [
+      { ...geminiReply('Hello '), candidates: [{ content: { role: 'model', parts: [{ text: 'Hello ' }] }, index: 0 }] },
+      geminiReply('there'),
+    ]);
   if (url.includes(':generateContent')) return json(res, geminiReply('Hello there'));
   const streams = body['stream'] === true;
-  if (url.endsWith('/messages')) return streams ? sse(res, anthropicEvents('Hello ', 'there')) : json(res, anthropicReply('Hello there'));
-  if (url.endsWith('/responses')) return streams ? sse(res, RESPONSE_EVENTS) : json(res, responseOf('completed', [MESSAGE]));
+  if (url.endsWith('/messages'))
+    return streams ? sse(res, anthropicEvents('Hello ', 'there')) : json(res, anthropicReply('Hello there'));
+  if (url.endsWith('/responses'))
+    return streams ? sse(res, RESPONSE_EVENTS) : json(res, responseOf('completed', [MESSAGE]));
   if (!streams) return json(res, openaiReply('Hello there'));
   return sse(res, [
     openaiChunk({ role: 'assistant', content: 'Hello ' }),
@@ -129,28 +134,32 @@ async function askSocket(gateway: TestGateway, config: string): Promise<string> 
 }
 
 describe.each(TARGETS)('a capture of requests to %s', (config) => {
-  it('replayed as the upstream gives each door the recorded bytes, but ids and times', { timeout: 120_000 }, async () => {
-    const { gateway } = await startPair(upstreams, settingsAt);
-    const doors = Object.values(DOORS);
-    const id = await startCapture(gateway, { where: { config }, requests: doors.length + 1 });
-    const replies: string[] = [];
-    for (const door of doors) replies.push(await askDoor(gateway, door, config));
-    const frames = await askSocket(gateway, config);
-    const { text, exchanges } = await fetchCapture(gateway, id);
-    expect(exchanges).toHaveLength(doors.length + 1);
-    // What the client got is in the capture, too.
-    expect(exchanges.slice(0, -1).map((one) => `${one.reply.status} ${textOf(one)}`)).toEqual(replies);
-    expect(replies.filter((reply) => reply.includes('Hello'))).toHaveLength(doors.length);
-    for (const secret of [UPSTREAM_KEY, KEY]) expect(text).not.toContain(secret);
+  it(
+    'replayed as the upstream gives each door the recorded bytes, but ids and times',
+    { timeout: 120_000 },
+    async () => {
+      const { gateway } = await startPair(upstreams, settingsAt);
+      const doors = Object.values(DOORS);
+      const id = await startCapture(gateway, { where: { config }, requests: doors.length + 1 });
+      const replies: string[] = [];
+      for (const door of doors) replies.push(await askDoor(gateway, door, config));
+      const frames = await askSocket(gateway, config);
+      const { text, exchanges } = await fetchCapture(gateway, id);
+      expect(exchanges).toHaveLength(doors.length + 1);
+      // What the client got is in the capture, too.
+      expect(exchanges.slice(0, -1).map((one) => `${one.reply.status} ${textOf(one)}`)).toEqual(replies);
+      expect(replies.filter((reply) => reply.includes('Hello'))).toHaveLength(doors.length);
+      for (const secret of [UPSTREAM_KEY, KEY]) expect(text).not.toContain(secret);
 
-    const replay = await replayOf(text);
-    const { gateway: again } = await startPair(upstreams, settingsAt(replay.url));
-    const same: string[] = [];
-    for (const door of doors) same.push(await askDoor(again, door, config));
-    expect(replay.misses).toEqual([]);
-    expect(same.map(withoutIds)).toEqual(replies.map(withoutIds));
-    expect(withoutIds(await askSocket(again, config))).toBe(withoutIds(frames));
-  });
+      const replay = await replayOf(text);
+      const { gateway: again } = await startPair(upstreams, settingsAt(replay.url));
+      const same: string[] = [];
+      for (const door of doors) same.push(await askDoor(again, door, config));
+      expect(replay.misses).toEqual([]);
+      expect(same.map(withoutIds)).toEqual(replies.map(withoutIds));
+      expect(withoutIds(await askSocket(again, config))).toBe(withoutIds(frames));
+    },
+  );
 });
 
 it('A replay keeps the pace of the recording', async () => {
@@ -178,7 +187,11 @@ it('A call that was not recorded is refused with what differs', async () => {
   const replay = await replayOf((await fetchCapture(gateway, id)).text);
   const { gateway: again } = await startPair(upstreams, settingsAt(replay.url));
   const { path, body } = DOORS['chat']!;
-  const reply = await askDoor(again, { path, body: { ...body, messages: [{ role: 'user', content: 'Ho' }] } }, 'openai');
+  const reply = await askDoor(
+    again,
+    { path, body: { ...body, messages: [{ role: 'user', content: 'Ho' }] } },
+    'openai',
+  );
   expect(reply).toMatch(/^404 .*messages\.0\.content is \\"Ho\\", recorded \\"Hi\\"/);
   expect(replay.misses).toEqual([expect.stringContaining('messages.0.content is "Ho", recorded "Hi"')]);
 });

@@ -4,23 +4,29 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { getHeapSnapshot } from 'node:v8';
 import { startGateway } from '../../src/core/process/gateway.ts';
-import { send } from '../admin/kit.ts';
 import { KEY, writeSettings } from '../support/write-settings.ts';
-import { CAPTURING } from './kit.ts';
 
 /** A gateway that captures one request in a process of its own. Prints whether its memory and the disk have the request before and after the capture ends. */
 const configs = writeSettings({
-  server: { ...CAPTURING, listen: { host: '127.0.0.1', port: 0 }, status: { host: '127.0.0.1', port: 0 } },
+  server: {
+    admin: { port: 0, role: 'admin', content: true },
+    listen: { host: '127.0.0.1', port: 0 },
+    status: { host: '127.0.0.1', port: 0 },
+  },
 });
 const gateway = await startGateway({ configs, env: {}, logTo: { write: () => {} } });
 const admin = gateway.admin!.url;
-const ask = (method: string, path: string, body?: object) => send(admin, method, `/admin/v1${path}`, { body });
+const ask = (method: string, path: string, body?: object): Promise<Response> =>
+  fetch(`${admin}/admin/v1${path}`, {
+    method,
+    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
 
 /** The canary, without a string of it in this program. */
 const half = Buffer.from('canary-of-the-capture-');
 const canary = (): string => `${half.toString()}${half.length * 7}`;
 
-const { id } = (await ask('POST', '/captures', { requests: 1 })).json as { id: string };
+const { id } = (await (await ask('POST', '/captures', { requests: 1 })).json()) as { id: string };
 await new Promise<void>((resolve, reject) => {
   const body = JSON.stringify({ model: '@sim/demo', messages: [{ role: 'user', content: 'hello' }] });
   const headers = { 'x-canary': canary(), authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };

@@ -52,7 +52,9 @@ it('The lines of the page work as they stand, one after the other', { timeout: 2
   expect((await shell(test!)).stdout).toMatch(/✓[^]*1 passed/);
   writeFileSync(join(configs, 'checkout.test.yaml'), tests!.replace('What is in', 'Where is'));
   const missed = await shell(test!).catch((error: { stdout: string }) => error);
-  expect(missed.stdout.replaceAll(/\s+/g, ' ')).toContain('messages.0.content is "Where is my basket?", recorded "What is in my basket?"');
+  expect(missed.stdout.replaceAll(/\s+/g, ' ')).toContain(
+    'messages.0.content is "Where is my basket?", recorded "What is in my basket?"',
+  );
 
   const words = replay!.trim().replace('npx gatehouse ', '').replace('8790', '0').split(' ');
   const served = spawn(process.execPath, [MAIN, ...words], { cwd: work });

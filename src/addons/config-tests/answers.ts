@@ -44,7 +44,8 @@ class ReplayedAnswers implements Answers {
   of({ method, path, body }: Pick<OutboundRequest, 'method' | 'path' | 'body'>, index: number): CaseAnswer | undefined {
     const found = this.#recordings.find({ method, path, body: body?.toString() ?? '' });
     if ('reply' in found) return { recorded: found.reply };
-    if ('failed' in found) return found.failed === Infinity ? { fault: 'hang' } : { fault: 'reset', delay: found.failed };
+    if ('failed' in found)
+      return found.failed === Infinity ? { fault: 'hang' } : { fault: 'reset', delay: found.failed };
     this.#misses.set(index, `${this.#file}: ${found.miss}`);
     return undefined;
   }

@@ -181,7 +181,9 @@ async function firstMismatches({ setup, file, testCase }: Chosen, run: TestRun):
 
 /** Reads the captures of a case. Each case has its own, because equal calls take turns. Undefined: it names none. */
 async function replaysOf(testCase: FullCase, file: string, files: SettingsFiles): Promise<ReadReplay | undefined> {
-  const names = new Set(requestsOf(testCase).flatMap(({ upstream = [] }) => (isReplay(upstream) ? upstream.replay : [])));
+  const names = new Set(
+    requestsOf(testCase).flatMap(({ upstream = [] }) => (isReplay(upstream) ? upstream.replay : [])),
+  );
   if (names.size === 0) return undefined;
   const read = partOf('readRecordings');
   if (!read) throw new Error('this build has no add-on captures');

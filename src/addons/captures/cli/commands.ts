@@ -1,5 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { parse, required, UsageError, type Command, type FlagTable, type World } from '../../../core/commands/terminal/arguments.ts';
+import {
+  parse,
+  required,
+  UsageError,
+  type Command,
+  type FlagTable,
+  type World,
+} from '../../../core/commands/terminal/arguments.ts';
 import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 import { CAPTURE_LIMITS } from '../../../core/process/captures-port.ts';
 
@@ -85,8 +92,7 @@ export const captureCommands: readonly (readonly [string, Command])[] = [
   [
     'record',
     {
-      usage:
-        'record [URL] --out FILE [--where NAME=VALUE]... [--requests 20] [--minutes 10] [--token-file FILE]',
+      usage: 'record [URL] --out FILE [--where NAME=VALUE]... [--requests 20] [--minutes 10] [--token-file FILE]',
       help: [
         'Capture requests of a running gateway, with the bytes of their upstreams and their times, into FILE',
         `URL           of its listener for operators. Default: $GATEHOUSE_ADMIN_URL, or ${LISTENER}`,

@@ -74,7 +74,8 @@ async function answer({ request, response, table, options }: Asked): Promise<voi
   try {
     const body = await bodyOf(request);
     const [method, path] = [request.method ?? '', request.url ?? ''];
-    const found = body === undefined ? { miss: `the body exceeds ${MAX_BODY_BYTES} bytes` } : table.find({ method, path, body });
+    const found =
+      body === undefined ? { miss: `the body exceeds ${MAX_BODY_BYTES} bytes` } : table.find({ method, path, body });
     if ('miss' in found) return refuse(response, `${method} ${path}: ${found.miss}`, options);
     if ('failed' in found) return await fail(response, found.failed, options);
     await play(response, found.reply, options);

@@ -31,7 +31,8 @@ const textOf = (found: ReturnType<ReturnType<typeof readRecordings>['find']>): s
   'reply' in found ? found.reply.pieces.map(([, bytes]) => bytes.toString()).join('') : JSON.stringify(found);
 
 it('Equal calls get their replies in the recorded order, and then from the first again', () => {
-  const reply = (text: string) => ({ reply: { status: 200, headers: {}, pieces: [[1, text]], end: 'complete' } }) as const;
+  const reply = (text: string) =>
+    ({ reply: { status: 200, headers: {}, pieces: [[1, text]], end: 'complete' } }) as const;
   const table = readRecordings(fileOf(call(reply('one')), call(reply('two'))), 'f');
   expect([1, 2, 3].map(() => textOf(table.find(asked())))).toEqual(['one', 'two', 'one']);
 });
@@ -89,7 +90,10 @@ it.each([
   ['{"gatehouse_capture":2}', 'f:1: this is no file of a capture'],
   [`${HEAD}\n\n{"id":"r"}`, 'f:3: this line is no captured request'],
   [`${HEAD}\n{"id":"r","calls":[{"method":"POST","url":"no url"}]}`, 'f:2: this line'],
-  [`${HEAD}\n{"id":"r","calls":[{"method":"POST","url":"http://a","reply":{"status":200,"headers":{},"pieces":[[1,2]]}}]}`, 'f:2'],
+  [
+    `${HEAD}\n{"id":"r","calls":[{"method":"POST","url":"http://a","reply":{"status":200,"headers":{},"pieces":[[1,2]]}}]}`,
+    'f:2',
+  ],
 ])('The file %j is refused with its line', (text, message) => {
   expect(() => readRecordings(text, 'f')).toThrow(message);
 });

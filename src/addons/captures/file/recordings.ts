@@ -24,7 +24,9 @@ export function exchangesIn(text: string, file: string): readonly CapturedExchan
   const lines = text.split('\n').map((line) => line.trim());
   const head = parseJson(lines[0] ?? '');
   if (!isObject(head) || head['gatehouse_capture'] !== 1)
-    throw new Error(`${file}:1: this is no file of a capture, or one of another version: its first line has \`gatehouse_capture: 1\``);
+    throw new Error(
+      `${file}:1: this is no file of a capture, or one of another version: its first line has \`gatehouse_capture: 1\``,
+    );
   return lines.slice(1).flatMap((line, index) => {
     if (line === '') return [];
     const value = parseJson(line);
@@ -121,7 +123,10 @@ interface Asked {
 /** Another path weighs more than any body. */
 const OF_PATH = 1000;
 
-function differencesOf(one: Recorded, { method, path, json, body }: Asked): { count: number; texts: readonly string[] } {
+function differencesOf(
+  one: Recorded,
+  { method, path, json, body }: Asked,
+): { count: number; texts: readonly string[] } {
   const isElsewhere = one.method !== method || one.path !== path;
   const place = isElsewhere ? [`the call is ${one.method} ${one.path}, not ${method} ${path}`] : [];
   const inBody =
@@ -138,7 +143,9 @@ const isSilence = (code: string | undefined): boolean => code !== undefined && /
 
 function replyOf({ reply, failed, failed_ms: failedMs = 0 }: CapturedCall): FoundRecording {
   if (!reply) return { failed: isSilence(failed) ? Infinity : failedMs };
-  return { reply: { ...partsOf(reply), end: reply.end === 'complete' ? 'complete' : isSilence(failed) ? 'silent' : 'cut' } };
+  return {
+    reply: { ...partsOf(reply), end: reply.end === 'complete' ? 'complete' : isSilence(failed) ? 'silent' : 'cut' },
+  };
 }
 
 const partsOf = ({ status, headers, pieces }: CapturedReply) => ({

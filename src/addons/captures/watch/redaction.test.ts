@@ -43,7 +43,9 @@ it('A credential that lies across pieces is found, and each piece keeps its mome
 it('Bytes without a credential stay as they are, whatever they are', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      const plain = Buffer.from(bytes).toString('latin1').replaceAll(/[A-Za-z"\\]/g, '.');
+      const plain = Buffer.from(bytes)
+        .toString('latin1')
+        .replaceAll(/[A-Za-z"\\]/g, '.');
       const sent = Buffer.from(plain, 'latin1');
       expect(bytesOf(new Redaction([], [], []).bytes(sent))).toEqual(sent);
     }),

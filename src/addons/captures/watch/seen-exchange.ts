@@ -55,7 +55,10 @@ export class SeenExchange {
     return { ...reply, headers: reply.headers, body: this.#through(body) };
   }
 
-  describe(known: readonly string[], record: { readonly state: string; readonly receivedAt: number }): CapturedExchange {
+  describe(
+    known: readonly string[],
+    record: { readonly state: string; readonly receivedAt: number },
+  ): CapturedExchange {
     const { exchange } = this;
     const { request, caller, config, startedAt } = exchange;
     const calls = this.#calls;

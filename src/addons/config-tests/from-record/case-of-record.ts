@@ -60,7 +60,8 @@ function caseOf(record: CaseRecord, { kept, inForce: { settings } }: RecordCaseQ
 }
 
 const isConfigHeader = (name: string): boolean => /^x-[a-z]+-config$/.test(name);
-const hasConfigHeader = (headers: Readonly<Record<string, string>>): boolean => Object.keys(headers).some(isConfigHeader);
+const hasConfigHeader = (headers: Readonly<Record<string, string>>): boolean =>
+  Object.keys(headers).some(isConfigHeader);
 
 /** The header of a reply from the cache. Undefined: it is none. */
 function hitOf({ attempts }: CaseRecord): Readonly<Record<string, string>> | undefined {
@@ -74,7 +75,9 @@ function expectationOf(record: CaseRecord, hasConfig: boolean): TestExpectation 
   const names = attempts.map(({ target, provider }) => (hasConfig ? target : `@${provider}`));
   const isBroken = status < 400 && record.state === 'failed' && record.stream === true;
   return {
-    ...(attempts.length > 0 && { attempts: attempts.some(({ provider }) => !hasConfig && !provider) ? attempts.length : names }),
+    ...(attempts.length > 0 && {
+      attempts: attempts.some(({ provider }) => !hasConfig && !provider) ? attempts.length : names,
+    }),
     status,
     ...(isBroken && { stream: { ends: 'error' as const } }),
   };
@@ -90,26 +93,40 @@ function wordsOf({ state, attempts, status, retries = 0 }: CaseRecord): string {
 }
 
 /** In what the case differs from the request. */
-function notesOf({ state, skipped, key_id: key, left_out: leftOut }: CaseRecord, { kept, inForce }: RecordCaseQuestion) {
+function notesOf(
+  { state, skipped, key_id: key, left_out: leftOut }: CaseRecord,
+  { kept, inForce }: RecordCaseQuestion,
+) {
   const open = skipped.filter(({ reason }) => reason === 'circuit_open').map(({ target }) => target);
   const isUnknown = key !== undefined && !inForce.settings.keys.keys.some(({ id }) => id === key);
   return [
     ...(state === 'aborted' ? ['the client left, which no client of a case does'] : []),
-    ...(open.length > 0 ? [`${open.join(', ')} was skipped because of its breaker; a case begins with closed ones`] : []),
+    ...(open.length > 0
+      ? [`${open.join(', ')} was skipped because of its breaker; a case begins with closed ones`]
+      : []),
     ...(isUnknown ? [`the key ${key} is in no file: the case has a key without limits`] : []),
-    ...(kept ? [] : ['the body was not kept: the case has one that takes the same way (`admin.explain: all` keeps bodies)']),
+    ...(kept
+      ? []
+      : ['the body was not kept: the case has one that takes the same way (`admin.explain: all` keeps bodies)']),
     ...(leftOut ? ['the record does not have all attempts'] : []),
   ];
 }
 
 /** As `gatehouse test` runs it with the settings in force. */
-async function failuresOf(file: string, text: string, { inForce, folder }: RecordCaseQuestion): Promise<readonly string[]> {
+async function failuresOf(
+  file: string,
+  text: string,
+  { inForce, folder }: RecordCaseQuestion,
+): Promise<readonly string[]> {
   const { contents } = inForce.files;
   const path = join(folder, file);
   const gateway = join(folder, 'gateway');
   const isOther = (name: string): boolean => !name.endsWith('.test.yaml');
   const folders = new Map(
-    [...contents.folders].map(([at, read]) => [at, 'names' in read ? { ...read, names: read.names.filter(isOther) } : read]),
+    [...contents.folders].map(([at, read]) => [
+      at,
+      'names' in read ? { ...read, names: read.names.filter(isOther) } : read,
+    ]),
   );
   const listed = folders.get(gateway);
   const names = listed && 'names' in listed ? listed.names : [];
@@ -124,6 +141,8 @@ function failuresIn(end: TestsEnd): readonly string[] {
   if (end.kind === 'nothing') return [end.message];
   if (end.kind === 'broken') return end.diagnostics.map((one) => describe(one));
   return end.results.flatMap(({ failures }) =>
-    failures.map((failure) => [headOf(failure), ...diffOf(failure).map(([word, value]) => `${word} ${value}`)].join(', ')),
+    failures.map((failure) =>
+      [headOf(failure), ...diffOf(failure).map(([word, value]) => `${word} ${value}`)].join(', '),
+    ),
   );
 }

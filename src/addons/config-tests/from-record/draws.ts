@@ -19,7 +19,14 @@ function drawsIn(node: GatewayFile | Target, path: string, visited: readonly str
     left.delete(index);
     const member = members[index];
     const own = `${path}.targets[${index}]`;
-    if (member) draws.push(...drawsIn(member, own, visited.filter((target) => isIn(own, target))));
+    if (member)
+      draws.push(
+        ...drawsIn(
+          member,
+          own,
+          visited.filter((target) => isIn(own, target)),
+        ),
+      );
   }
   return draws;
 }

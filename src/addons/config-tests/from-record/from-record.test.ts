@@ -15,7 +15,10 @@ import { caseOfRecord } from './case-of-record.ts';
 
 const KEYS = { keys: [{ id: 'team', key: '${env:TEAM_KEY}', metadata: { team: 'search' } }] };
 
-async function inForceWith(config: object, server: object = {}): Promise<InForce & { loaded: Awaited<ReturnType<typeof loadSettings>> }> {
+async function inForceWith(
+  config: object,
+  server: object = {},
+): Promise<InForce & { loaded: Awaited<ReturnType<typeof loadSettings>> }> {
   const texts = {
     'configs/server.yaml': JSON.stringify(server),
     'configs/catalog.yaml': JSON.stringify({ providers: ENTRIES }),
@@ -29,12 +32,20 @@ async function inForceWith(config: object, server: object = {}): Promise<InForce
 }
 
 /** What a gateway keeps of a request that it serves. */
-async function served(config: object, parts: CaseParts): Promise<{ inForce: InForce; record: RecordJson; body: unknown }> {
+async function served(
+  config: object,
+  parts: CaseParts,
+): Promise<{ inForce: InForce; record: RecordJson; body: unknown }> {
   const inForce = await inForceWith(config);
   const records: RecordJson[] = [];
   const asked = testCase({ key: 'team', ...parts });
   await runCase(
-    { configs: 'configs', env: {}, loaded: inForce.loaded, onRun: ({ record }) => records.push(recordJson(boundRecord(record))) },
+    {
+      configs: 'configs',
+      env: {},
+      loaded: inForce.loaded,
+      onRun: ({ record }) => records.push(recordJson(boundRecord(record))),
+    },
     asked,
   );
   return { inForce, record: records.at(-1)!, body: asked.request.body };
@@ -98,17 +109,48 @@ it.each<[string, object, CaseParts]>([
   ['a refused connection', FALLBACK, { upstream: [{ fault: 'refuse' }, { answer: 'Hi' }] }],
   ['a web page in place of a reply', FALLBACK, { upstream: [{ fault: 'garbage' }, { answer: 'Hi' }] }],
   ['a stream that breaks', FALLBACK, { body: { stream: true }, upstream: [{ answer: 'Hi you', fault: 'cut' }] }],
-  ['a retry', { ...TARGETS.openai, retry: { attempts: 3 } }, { upstream: [{ status: 503 }, { status: 503 }, { answer: 'Hi' }] }],
+  [
+    'a retry',
+    { ...TARGETS.openai, retry: { attempts: 3 } },
+    { upstream: [{ status: 503 }, { status: 503 }, { answer: 'Hi' }] },
+  ],
   ['a failure everywhere', FALLBACK, { upstream: [{ status: 500 }, { status: 503 }, { status: 500 }] }],
   ['a request that its first target calls invalid', FALLBACK, { upstream: [{ status: 400 }] }],
-  ['Messages', FALLBACK, { path: '/v1/messages', body: { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }, upstream: [{ status: 429 }, { answer: 'Hi' }] }],
-  ['Responses, streamed', FALLBACK, { path: '/v1/responses', body: { model: 'm', input: 'Hi', stream: true }, upstream: [{ answer: 'Hi' }] }],
-  ['Gemini', FALLBACK, { path: '/v1beta/models/m:generateContent', body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }, upstream: [{ status: 429 }, { answer: 'Hi' }] }],
-  ['embeddings', TARGETS.openai, { path: '/v1/embeddings', body: { model: 'm', input: 'Hi' }, upstream: [{ answer: 'Hi' }] }],
+  [
+    'Messages',
+    FALLBACK,
+    {
+      path: '/v1/messages',
+      body: { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
+      upstream: [{ status: 429 }, { answer: 'Hi' }],
+    },
+  ],
+  [
+    'Responses, streamed',
+    FALLBACK,
+    { path: '/v1/responses', body: { model: 'm', input: 'Hi', stream: true }, upstream: [{ answer: 'Hi' }] },
+  ],
+  [
+    'Gemini',
+    FALLBACK,
+    {
+      path: '/v1beta/models/m:generateContent',
+      body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+      upstream: [{ status: 429 }, { answer: 'Hi' }],
+    },
+  ],
+  [
+    'embeddings',
+    TARGETS.openai,
+    { path: '/v1/embeddings', body: { model: 'm', input: 'Hi' }, upstream: [{ answer: 'Hi' }] },
+  ],
 ])('A record of %s becomes a case that passes, with and without its body', async (_, config, parts) => {
   for (const kept of [undefined, {}]) {
     const { made } = await caseFor(config, parts, kept);
-    expect({ passes: made.passes, notes: made.notes }).toEqual({ passes: true, notes: kept ? [] : [expect.stringContaining('was not kept')] });
+    expect({ passes: made.passes, notes: made.notes }).toEqual({
+      passes: true,
+      notes: kept ? [] : [expect.stringContaining('was not kept')],
+    });
   }
 });
 
@@ -145,7 +187,11 @@ it('A condition that was true for the request is true for the case, without the 
 
 it('A record of a target that was skipped for its breaker says that a case cannot have it so', async () => {
   const { inForce, record } = await served(FALLBACK, { upstream: [{ answer: 'Hi' }] });
-  const skipped = { ...record, skipped: [{ target: 'config.targets[0]', reason: 'circuit_open', after: 0 }], attempts: [{ ...record.attempts![0], target: 'config.targets[1]' }] };
+  const skipped = {
+    ...record,
+    skipped: [{ target: 'config.targets[0]', reason: 'circuit_open', after: 0 }],
+    attempts: [{ ...record.attempts![0], target: 'config.targets[1]' }],
+  };
   const made = await caseOfRecord({ record: skipped, kept: undefined, inForce, folder: 'configs' });
   expect(made.passes).toBe(false);
   expect(made.notes).toContain('config.targets[0] was skipped because of its breaker; a case begins with closed ones');
@@ -158,12 +204,19 @@ const weighted = (target: fc.Arbitrary<object>) =>
 const groupOf = (target: fc.Arbitrary<object>): fc.Arbitrary<object> =>
   fc.oneof(
     fc.array(target, { minLength: 2, maxLength: 3 }).map((targets) => ({ strategy: { mode: 'fallback' }, targets })),
-    fc.array(weighted(target), { minLength: 2, maxLength: 3 }).map((targets) => ({ strategy: { mode: 'loadbalance' }, targets })),
+    fc
+      .array(weighted(target), { minLength: 2, maxLength: 3 })
+      .map((targets) => ({ strategy: { mode: 'loadbalance' }, targets })),
   );
 const configs = groupOf(fc.oneof(leaf, groupOf(leaf)));
 
 const answers: fc.Arbitrary<TestAnswer> = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom(400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529).map((status) => ({ status })) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .constantFrom(400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529)
+      .map((status) => ({ status })),
+  },
   fc.constantFrom('refuse', 'reset', 'hang', 'garbage').map((fault) => ({ fault })),
   { weight: 3, arbitrary: fc.constant({ answer: 'Hello there' }) },
 );
@@ -179,7 +232,11 @@ it('Records of random settings and scripted upstreams become cases that pass', {
     fc.asyncProperty(configs, parts, async (config, { upstream, draws, stream, isKept }) => {
       // The last answer is one that no target follows, so that each call has one.
       const script = [...upstream, ...Array.from({ length: 9 }, () => ({ answer: 'Hello' }))];
-      const { record, made } = await caseFor(config, { upstream: script, draws, body: { stream } }, isKept ? {} : undefined);
+      const { record, made } = await caseFor(
+        config,
+        { upstream: script, draws, body: { stream } },
+        isKept ? {} : undefined,
+      );
       expect({ passes: made.passes, notes: made.notes, record }).toMatchObject({ passes: true });
     }),
     { numRuns: 60 },

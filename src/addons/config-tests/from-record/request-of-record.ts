@@ -63,7 +63,9 @@ function likelyHeaders(record: CaseRecord, settings: Settings): Record<string, s
   };
 }
 
-const comparedIn = ({ conditions = [] }: CaseRecord): readonly (readonly [string, string | number | boolean | null])[] =>
+const comparedIn = ({
+  conditions = [],
+}: CaseRecord): readonly (readonly [string, string | number | boolean | null])[] =>
   conditions.flatMap(({ tests = [] }) => tests.map(({ field, found }) => [field, found] as const));
 
 const TEXT = '[text]';
@@ -106,7 +108,11 @@ function withCompared(body: Record<string, unknown>, record: CaseRecord): Record
   return params.reduce((whole, [path, found]) => put(whole, path, found), body);
 }
 
-function put(into: Record<string, unknown>, [name = '', ...rest]: readonly string[], value: unknown): Record<string, unknown> {
+function put(
+  into: Record<string, unknown>,
+  [name = '', ...rest]: readonly string[],
+  value: unknown,
+): Record<string, unknown> {
   const inner = into[name];
   return { ...into, [name]: rest.length === 0 ? value : put(isObject(inner) ? inner : {}, rest, value) };
 }

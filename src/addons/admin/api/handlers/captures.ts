@@ -16,13 +16,18 @@ function capturesOf({ identity, sources }: Call): Captures {
 }
 
 /** The audit has who captured, who read it and who ended it. Rejects with `StateFailure` while the store does not answer. */
-async function audit(call: Call, action: 'start' | 'read' | 'delete', more: { id: string; after?: string; reason?: string }) {
+async function audit(
+  call: Call,
+  action: 'start' | 'read' | 'delete',
+  more: { id: string; after?: string; reason?: string },
+) {
   const objects = await call.readObjects();
   if (!objects.isStateful) return;
   await objects.store.audit.add({ action, kind: 'captures', ...more }, actorOf(call));
 }
 
-const NOT_THERE = 'There is no capture with this id: its time is over, somebody has ended it, or the gateway was restarted.';
+const NOT_THERE =
+  'There is no capture with this id: its time is over, somebody has ended it, or the gateway was restarted.';
 
 interface StartBody {
   readonly where?: Readonly<Record<string, string | readonly string[]>>;
@@ -34,7 +39,9 @@ interface StartBody {
 const startCapture: Handler = async (call) => {
   const captures = capturesOf(call);
   const { where = {}, requests = 20, minutes = 10, reason } = call.body as StartBody;
-  const filters = Object.entries(where).flatMap(([name, values]) => [values].flat().map((value): [string, string] => [name, value]));
+  const filters = Object.entries(where).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  );
   const { limit: _, ...query } = recordQuery(
     CallQuery.read(new URLSearchParams(filters).toString(), REQUEST_FILTERS),
     call.clock.wall(),

@@ -19,7 +19,8 @@ type Shown = ApiSchemas['capture'];
 const POLL_MS = 2000;
 
 const right = (): string | undefined =>
-  needs('admin') ?? (session.value?.content === true ? undefined : 'This takes the right `content`, of a token or of admin.content.');
+  needs('admin') ??
+  (session.value?.content === true ? undefined : 'This takes the right `content`, of a token or of admin.content.');
 
 /** The filter of the list as the API takes it. */
 function whereOf(query: URLSearchParams): Record<string, string[]> {
@@ -33,7 +34,11 @@ const close = (): void => setQuery({ capture: undefined });
 export function Captures({ query }: { readonly query: URLSearchParams }) {
   const [requests, minutes] = [useSignal('20'), useSignal('10')];
   const turn = Math.floor(useNow(POLL_MS) / POLL_MS);
-  const load = useLoad(right() === undefined ? 'captures' : undefined, (signal) => ask(api.GET('/captures', { signal })), turn);
+  const load = useLoad(
+    right() === undefined ? 'captures' : undefined,
+    (signal) => ask(api.GET('/captures', { signal })),
+    turn,
+  );
   const start = useAction(async () => {
     const numbers = { requests: Number(requests.value), minutes: Number(minutes.value) };
     await ask(api.POST('/captures', { params: {}, body: { where: whereOf(query), ...numbers, reason: 'console' } }));
@@ -44,12 +49,12 @@ export function Captures({ query }: { readonly query: URLSearchParams }) {
   return (
     <Dialog title="Capture requests" onClose={close} wide>
       <p class="second">
-        A capture has whole requests and replies, and those of the upstreams, with the time of each piece. Credentials are
-        marks. It is in memory alone, and gone 10 minutes after its minutes. The audit has who captures.
+        A capture has whole requests and replies, and those of the upstreams, with the time of each piece. Credentials
+        are marks. It is in memory alone, and gone 10 minutes after its minutes. The audit has who captures.
       </p>
       <p>
-        It takes <code>{filter === '' && state === null ? 'all requests' : `${filter} ${state ?? ''}`.trim()}</code>, as they
-        end from now on: the filter of the list.
+        It takes <code>{filter === '' && state === null ? 'all requests' : `${filter} ${state ?? ''}`.trim()}</code>, as
+        they end from now on: the filter of the list.
       </p>
       <div class="row">
         <TextField title="Requests, at most 100" of={requests} max={3} problem={wrong(requests.value, 100)} />
@@ -101,7 +106,11 @@ function Row({ capture, onEnd }: { readonly capture: Shown; readonly onEnd: () =
       </p>
       {tooLarge > 0 && <p class="warning-text">{plural(tooLarge, 'request')} too large, and left out.</p>}
       <p class="row">
-        <Action needs={captured === 0 ? 'It has no request yet.' : undefined} busy={fetching.busy.value} onClick={fetching.run}>
+        <Action
+          needs={captured === 0 ? 'It has no request yet.' : undefined}
+          busy={fetching.busy.value}
+          onClick={fetching.run}
+        >
           Download
         </Action>
         <Action kind="danger" busy={ending.busy.value} onClick={ending.run}>
@@ -116,7 +125,9 @@ function Row({ capture, onEnd }: { readonly capture: Shown; readonly onEnd: () =
 /** A link of the browser's own would have only one half of the session. */
 async function download(id: string): Promise<void> {
   const answer = await stream(`/captures/${encodeURIComponent(id)}`, { query: 'reason=console' });
-  await ask(Promise.resolve({ response: answer, ...(!answer.ok && { error: await answer.json().catch(() => undefined) }) }));
+  await ask(
+    Promise.resolve({ response: answer, ...(!answer.ok && { error: await answer.json().catch(() => undefined) }) }),
+  );
   const url = URL.createObjectURL(await answer.blob());
   const link = Object.assign(document.createElement('a'), { href: url, download: `${id}.jsonl` });
   link.click();

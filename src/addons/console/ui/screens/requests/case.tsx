@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { api, ask } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
+import type { ApiSchemas } from '../../api/shapes.ts';
 import { setQuery } from '../../address.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Command, Loads } from '../../parts/states.tsx';
@@ -11,9 +12,11 @@ const close = (): void => setQuery({ case: undefined });
 /** What happened to a request, as a case of `gatehouse test`. The gateway has run it already. */
 export function TestCase({ id }: { readonly id: string }) {
   const texts = useSignal(false);
-  const load = useLoad(`${id} ${texts.value}`, (signal) => {
+  const load = useLoad(`${id} ${texts.value}`, async (signal) => {
     const query = texts.value ? { texts: true, reason: 'console: test case' } : {};
-    return ask(api.GET('/requests/{id}/test', { params: { path: { id }, query }, signal }));
+    const answer = await ask(api.GET('/requests/{id}/test', { params: { path: { id }, query }, signal }));
+    // The page asks for JSON.
+    return answer as ApiSchemas['record_case'];
   });
   return (
     <Dialog title="A test of this request" onClose={close} wide>

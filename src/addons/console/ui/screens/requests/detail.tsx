@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { address, setQuery } from '../../address.ts';
 import { api, ask } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
-import type { ListedRequest, ShownRequest } from '../../api/shapes.ts';
+import type { ApiSchemas, ListedRequest, ShownRequest } from '../../api/shapes.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Facts, Figures } from '../../parts/facts.tsx';
@@ -98,8 +98,11 @@ const modelQuery = ({ attempts, config }: ShownRequest): string => {
 };
 
 /** Without its key and its texts. */
-const curlOf = async (id: string): Promise<string> =>
-  (await ask(api.GET('/requests/{id}/curl', { params: { path: { id } } }))).command;
+async function curlOf(id: string): Promise<string> {
+  const answer = await ask(api.GET('/requests/{id}/curl', { params: { path: { id } } }));
+  // The page asks for JSON.
+  return (answer as ApiSchemas['record_curl']).command;
+}
 
 /** Failures in the provider's words: those that the client got in red, those that a later target rescued in amber. */
 function Failures({ request }: { readonly request: ShownRequest }) {
