@@ -65,13 +65,13 @@ describe('a capture', () => {
     ['a filter of another form', { where: { status: 'many' } }, 'invalid_query'],
   ])('with %s is refused, and nothing begins', async (_, body, code) => {
     const { status, json: problem } = await ask('POST', '/captures', body);
-    expect([status, problem.code]).toEqual([400, code]);
+    expect([status, problem.code]).toEqual([code === 'invalid_body' ? 422 : 400, code]);
     expect((await ask('GET', '/captures')).json.items).toEqual([]);
   });
 
   it('takes the requests whose records fit, and the audit has who started, fetched and ended it', async () => {
     const id = await start({ where: { status: '4xx' }, requests: 2, reason: 'a ticket' });
-    await chat(admin);
+    await chat(admin, {}, { model: '@up/m' });
     await chat(admin, {}, { model: '@up/bad' });
     const { items } = (await ask('GET', '/captures')).json;
     expect(items).toMatchObject([{ id, state: 'running', captured: 1, requests: 2, too_large: 0 }]);
@@ -105,7 +105,7 @@ describe('a capture', () => {
   it('has no credential: not of the caller, of the catalog, of the prompt, nor one that an upstream quotes', async () => {
     const id = await start({ requests: 2 });
     const messages = [{ role: 'user', content: `my key is ${SHAPED}` }];
-    await chat(admin, { cookie: 'session=canary-cookie-0123456789' }, { messages });
+    await chat(admin, { cookie: 'session=canary-cookie-0123456789' }, { model: '@up/m', messages });
     await chat(admin, {}, { model: '@up/bad', messages });
     const { text } = await ask('GET', `/captures/${id}`);
     expect(exchangesIn(text, 'f')).toHaveLength(2);
@@ -118,9 +118,9 @@ describe('a capture', () => {
 
 describe('a request', () => {
   it('becomes a case that passes, without its texts and, with the right, with them', async () => {
-    await chat(admin, { 'x-request-id': 'to-test', 'x-gateway-metadata': '{"tier":"free"}' });
+    await chat(admin, { 'x-request-id': 'to-test', 'x-gateway-metadata': '{"tier":"free"}' }, { model: '@up/m' });
     const { json: made } = await ask('GET', '/requests/to-test/test', undefined, await admin.token('viewer'));
-    expect(made).toMatchObject({ file: 'gateway/requests.test.yaml', passes: true, notes: [] });
+    expect(made).toMatchObject({ file: 'gateway/default.test.yaml', passes: true, notes: [] });
     expect(made.text).toContain('[text, 6 characters]');
     const yaml = await admin.ask('GET', '/requests/to-test/test?texts=true', {
       token: owner,

@@ -1,5 +1,5 @@
 import '../support/add-ons.ts';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { getHeapSnapshot } from 'node:v8';
@@ -16,26 +16,32 @@ const configs = writeSettings({
 });
 const gateway = await startGateway({ configs, env: {}, logTo: { write: () => {} } });
 const admin = gateway.admin!.url;
-const ask = (method: string, path: string, body?: object): Promise<Response> =>
-  fetch(`${admin}/admin/v1${path}`, {
-    method,
-    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+
+/** With a connection of its own: a snapshot takes longer than one is kept. */
+function call(url: string, method: string, headers: Record<string, string>, body?: object): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const all = { ...headers, 'content-type': 'application/json' };
+    request(url, { method, headers: all, agent: false }, (reply) => {
+      const pieces: Buffer[] = [];
+      reply.on('data', (piece: Buffer) => pieces.push(piece));
+      reply.once('end', () => resolve(Buffer.concat(pieces).toString()));
+    })
+      .once('error', reject)
+      .end(body && JSON.stringify(body));
   });
+}
+
+const ask = (method: string, path: string, body?: object): Promise<string> =>
+  call(`${admin}/admin/v1${path}`, method, {}, body);
 
 /** The canary, without a string of it in this program. */
 const half = Buffer.from('canary-of-the-capture-');
 const canary = (): string => `${half.toString()}${half.length * 7}`;
 
-const { id } = (await (await ask('POST', '/captures', { requests: 1 })).json()) as { id: string };
-await new Promise<void>((resolve, reject) => {
-  const body = JSON.stringify({ model: '@sim/demo', messages: [{ role: 'user', content: 'hello' }] });
-  const headers = { 'x-canary': canary(), authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
-  request(`${gateway.data.url}/v1/chat/completions`, { method: 'POST', headers, agent: false }, (reply) =>
-    reply.resume().once('end', () => resolve()),
-  )
-    .once('error', reject)
-    .end(body);
-});
+const { id } = JSON.parse(await ask('POST', '/captures', { requests: 1 })) as { id: string };
+const chat = { model: '@sim/demo', messages: [{ role: 'user', content: 'hello' }] };
+const headers = { 'x-canary': canary(), authorization: `Bearer ${KEY}` };
+await call(`${gateway.data.url}/v1/chat/completions`, 'POST', headers, chat);
 
 /** A snapshot has the first 1024 characters of each string. */
 async function isInMemory(): Promise<boolean> {
@@ -62,3 +68,4 @@ await ask('DELETE', `/captures/${id}`);
 const after = await state();
 process.stdout.write(JSON.stringify({ before, after }));
 await gateway.close();
+rmSync(configs, { recursive: true, force: true });

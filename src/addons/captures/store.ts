@@ -1,8 +1,8 @@
 import { uuidv7 } from '../../core/kernel/ids.ts';
 import type { AskParts } from '../../core/process/ask-parts.ts';
-import type { Captures, CaptureState, CaptureWish } from '../../core/process/captures-port.ts';
+import type { Captures, CaptureWish } from '../../core/process/captures-port.ts';
 import type { Clock } from '../../plugin/index.ts';
-import type { CaptureHead } from './file/captured.ts';
+import type { CaptureHead, CaptureState } from './file/captured.ts';
 import type { Caught, Watched } from './watch/watcher.ts';
 
 /** Topics of questions to the processes that serve. */

@@ -15,31 +15,14 @@ export interface CaptureWish {
   readonly by: string;
 }
 
-export interface CaptureState {
-  readonly id: string;
-  readonly by: string;
-  readonly where: object;
-  /** running: it takes requests. done: it has all it wanted, or its minutes are over. */
-  readonly state: 'running' | 'done';
-  /** Wanted, and captured so far. */
-  readonly requests: number;
-  readonly captured: number;
-  /** Requests that fitted and were larger than a capture takes. */
-  readonly too_large: number;
-  readonly bytes: number;
-  /** ISO 8601, as those that follow. */
-  readonly started_at: string;
-  /** It takes no request after it. */
-  readonly until: string;
-  /** Everything of it is gone by then. */
-  readonly gone_at: string;
-}
+/** How far a capture is, as the admin API shows it. */
+type ShownCapture = object & { readonly id: string };
 
 /** Bodies of requests and replies, with the times of their pieces, for a while. An add-on has them. */
 export interface Captures {
   /** Undefined: too many are there. */
-  start(ask: AskParts, wish: CaptureWish): Promise<CaptureState | undefined>;
-  list(): readonly CaptureState[];
+  start(ask: AskParts, wish: CaptureWish): Promise<ShownCapture | undefined>;
+  list(): readonly ShownCapture[];
   /** The file of a capture, line by line. Undefined: there is no such capture. */
   file(id: string): Iterable<string> | undefined;
   /** Ends it and drops what it has. False: there is no such capture. */

@@ -28,6 +28,7 @@ const COLUMNS: Readonly<Partial<Record<AnswerName, readonly string[]>>> = {
     'request_model',
     'attempts',
   ],
+  capture: ['id', 'state', 'captured', 'requests', 'by', 'until', 'gone_at'],
   audit_row: ['seq', 'at', 'actor', 'role', 'action', 'kind', 'id', 'reason'],
 };
 

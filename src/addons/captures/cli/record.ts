@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../../../core/commands/terminal/arguments.ts';
 import type { Output } from '../../../core/commands/terminal/output.ts';
 import { messageOf } from '../../../core/kernel/outside/thrown.ts';
-import type { CaptureState } from '../../../core/process/captures-port.ts';
 import { isObject } from '../../../formats/json/object.ts';
+import type { CaptureState } from '../file/captured.ts';
 
 export interface RecordOptions extends Output {
   /** Of the listener for operators. */

@@ -60,3 +60,24 @@ export interface CapturedExchange {
   /** What the client got. */
   readonly reply: CapturedReply;
 }
+
+/** How far a capture is. */
+export interface CaptureState {
+  readonly id: string;
+  readonly by: string;
+  readonly where: object;
+  /** running: it takes requests. done: it has all it wanted, or its minutes are over. */
+  readonly state: 'running' | 'done';
+  /** Wanted, and captured so far. */
+  readonly requests: number;
+  readonly captured: number;
+  /** Requests that fitted and were larger than a capture takes. */
+  readonly too_large: number;
+  readonly bytes: number;
+  /** ISO 8601, as those that follow. */
+  readonly started_at: string;
+  /** It takes no request after it. */
+  readonly until: string;
+  /** Everything of it is gone by then. */
+  readonly gone_at: string;
+}

@@ -43,6 +43,10 @@ export class SeenCall implements CallTap {
     return this.#credentials.map((name) => this.call.headers[name] ?? '');
   }
 
+  drop(): void {
+    this.#pieces.length = 0;
+  }
+
   reading(reply: Pick<Head, 'status' | 'headers'>, reader: ReplyReaderLike): ReplyReaderLike {
     this.#head = reply;
     return {

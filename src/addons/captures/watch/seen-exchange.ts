@@ -6,7 +6,7 @@ import { Redaction, type TimedBytes } from './redaction.ts';
 import { SeenCall } from './seen-call.ts';
 
 /** The most bytes of one request, its calls and its replies together. */
-export const MAX_EXCHANGE_BYTES = 2 * 1024 * 1024;
+const MAX_EXCHANGE_BYTES = 2 * 1024 * 1024;
 
 /** A request that is watched: what it sends to upstreams, what they answer, and what its client gets. */
 export class SeenExchange {
@@ -37,9 +37,17 @@ export class SeenExchange {
     return this.#isTooLarge;
   }
 
+  /** Forgets everything, and takes no more. */
+  drop(): void {
+    this.#isTooLarge = true;
+    for (const call of this.#calls) call.drop();
+    this.#calls.length = this.#pieces.length = 0;
+    this.#body = undefined;
+  }
+
   calling(attempt: Attempt, call: TappedCall, record: TryRecord): CallTap {
     const seen = new SeenCall({ attempt, call, record }, this.#now, this.#take);
-    this.#calls.push(seen);
+    if (!this.#isTooLarge) this.#calls.push(seen);
     return seen;
   }
 
@@ -97,11 +105,10 @@ export class SeenExchange {
   }
 
   readonly #take = (bytes: number): boolean => {
+    if (this.#isTooLarge) return false;
     this.#bytes += bytes;
-    if (!this.#room(bytes) || this.#bytes > MAX_EXCHANGE_BYTES) this.#isTooLarge = true;
-    if (!this.#isTooLarge) return true;
-    this.#calls.length = this.#pieces.length = 0;
-    this.#body = undefined;
+    if (this.#room(bytes) && this.#bytes <= MAX_EXCHANGE_BYTES) return true;
+    this.drop();
     return false;
   };
 

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Taps } from '../../../core/kernel/taps.ts';
+import { attemptOf, endOf, exchangeOf, tryOf } from '../../../core/record/exchange.testkit.ts';
+import { createSignals } from '../../../formats/events.ts';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { CaptureStore } from '../store.ts';
 import { Watcher, type Caught } from './watcher.ts';
@@ -11,6 +13,49 @@ function watcherWith() {
   const watcher = new Watcher({ clock, taps, secrets: () => [], caught: (one) => caught.push(one) });
   return { clock, taps, caught, watcher };
 }
+
+it('Nothing is held of a request that still runs when the last capture ends, and the next one has all room', () => {
+  const { caught, taps, watcher } = watcherWith();
+  const ends: (() => void)[] = [];
+  const running = exchangeOf({ onEnd: (end) => void ends.push(() => end(endOf())) });
+  const call = {
+    origin: { url: 'https://a.example' },
+    method: 'POST',
+    path: '/v1',
+    headers: {},
+    body: 'x'.repeat(1000),
+  };
+  const begin = () => watcher.begin({ id: 'a', query: {}, requests: 1, ms: 1000 });
+  for (let round = 0; round < 40; round += 1) {
+    begin();
+    const tap = taps.calling!(running, attemptOf(), call, tryOf(0, 1));
+    const reader = tap.reading(
+      { status: 200, headers: {} },
+      { signals: createSignals(), push: () => undefined, end: () => undefined },
+    );
+    reader.push(Buffer.alloc(1024 * 1024));
+    watcher.end('a');
+    // More than 32 MiB in all come after the capture, and count for none.
+    reader.push(Buffer.alloc(1024 * 1024));
+    expect(watcher.size).toBe(0);
+  }
+  for (const end of ends.splice(0)) end();
+  expect(caught).toEqual([]);
+  begin();
+  taps.calling!(running, attemptOf(), call, tryOf(0, 1));
+  for (const end of ends) end();
+  expect(caught).toMatchObject([{ captures: ['a'], line: expect.stringContaining('"body":"xxx') }]);
+});
+
+it('A request with its replies of more than 2 MiB is too large', () => {
+  const { caught, taps, watcher } = watcherWith();
+  let end: () => void = () => {};
+  const large = exchangeOf({ onEnd: (listener) => (end = () => listener(endOf())) });
+  watcher.begin({ id: 'a', query: {}, requests: 1, ms: 1000 });
+  taps.replying!(large, { status: 200, headers: {}, body: Buffer.alloc(2 * 1024 * 1024 + 1), stream: false });
+  end();
+  expect(caught).toEqual([{ captures: ['a'], line: undefined }]);
+});
 
 const wish = { query: {}, where: {}, requests: 2, minutes: 1, by: 'ops' };
 

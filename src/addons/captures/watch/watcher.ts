@@ -75,6 +75,8 @@ export class Watcher {
     if (this.#running.size > 0) return;
     const { taps } = this.#setup;
     taps.calling = taps.replying = undefined;
+    // Those that still run go on without being seen.
+    for (const seen of this.#seen.values()) seen.drop();
     this.#seen.clear();
     this.#bytes = 0;
   }
@@ -86,8 +88,8 @@ export class Watcher {
   #of(exchange: Exchange): SeenExchange {
     const known = this.#seen.get(exchange);
     if (known) return known;
-    const isFull = this.#seen.size >= MAX_WATCHED;
-    const seen = new SeenExchange(exchange, this.#setup.clock.now, isFull ? () => false : this.#room);
+    const seen = new SeenExchange(exchange, this.#setup.clock.now, this.#room);
+    if (this.#seen.size >= MAX_WATCHED) seen.drop();
     this.#seen.set(exchange, seen);
     exchange.onEnd((end) => this.#ended(seen, end));
     return seen;
