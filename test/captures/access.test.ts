@@ -17,6 +17,7 @@ beforeAll(async () => {
       : json(res, openaiReply(`You sent ${seen.headers.authorization}`)),
   );
   admin = await startAdmin({
+    teams: { teams: { search: {} } },
     catalog: {
       providers: [
         { slug: 'up', provider: 'openai', api_key: '${env:UP}', base_url: `${upstream.url}/v1`, allow_insecure: true },
@@ -108,7 +109,7 @@ describe('a capture', () => {
     await chat(admin, { cookie: 'session=canary-cookie-0123456789' }, { model: '@up/m', messages });
     await chat(admin, {}, { model: '@up/bad', messages });
     const { text } = await ask('GET', `/captures/${id}`);
-    expect(exchangesIn(text, 'f')).toHaveLength(2);
+    expect(exchangesIn(text, 'f').map(({ calls }) => calls.length)).toEqual([1, 1]);
     for (const secret of [SECRET, FILE_KEY, SHAPED, 'canary-cookie-0123456789']) expect(text).not.toContain(secret);
     expect(text).toContain('*'.repeat(SHAPED.length));
     await ask('DELETE', `/captures/${id}`);
@@ -122,6 +123,7 @@ describe('a request', () => {
     const { json: made } = await ask('GET', '/requests/to-test/test', undefined, await admin.token('viewer'));
     expect(made).toMatchObject({ file: 'gateway/default.test.yaml', passes: true, notes: [] });
     expect(made.text).toContain('[text, 6 characters]');
+    expect(made.text).toContain('status: 200');
     const yaml = await admin.ask('GET', '/requests/to-test/test?texts=true', {
       token: owner,
       headers: { accept: 'text/plain' },
