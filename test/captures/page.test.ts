@@ -43,9 +43,9 @@ it('The lines of the page work as they stand, one after the other', { timeout: 2
   expect((await shell(curl!)).stdout).toContain('$GATEWAY_KEY');
 
   const recording = shell(record!);
-  let over = false;
-  void recording.finally(() => (over = true)).catch(() => {});
-  while (!over) await (await ask(gateway.data.url, 'What is in my basket?')).text();
+  const state = { over: false };
+  void recording.finally(() => (state.over = true)).catch(() => {});
+  while (!state.over) await (await ask(gateway.data.url, 'What is in my basket?')).text();
   expect((await recording).stdout).toBe('configs/captures/checkout.jsonl has 2 requests\n');
 
   writeFileSync(join(configs, 'checkout.test.yaml'), tests!);

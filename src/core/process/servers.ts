@@ -65,8 +65,7 @@ export function createServers(
   const { clock, log, metrics, processState, inForce, store, onHint } = parts;
   const certificates = watchCertificates(parts);
   const { inFlight, turns, taps } = processState.shared;
-  const upgrades = portOf(processState.parts, 'upgrades');
-  const explain = portOf(processState.parts, 'explain');
+  const [upgrades, explain] = [portOf(processState.parts, 'upgrades'), portOf(processState.parts, 'explain')];
   const { tls } = inForce.settings;
   // Without an admin API, too: another gateway may write to the store.
   const trials = trialsOf(parts, settled, reload);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../../../core/commands/terminal/arguments.ts';
 import type { Output } from '../../../core/commands/terminal/output.ts';
 import { messageOf } from '../../../core/kernel/outside/thrown.ts';
-import { isObject } from '../../../formats/json/object.ts';
+import { isObject, stringOf } from '../../../formats/json/object.ts';
 import type { CaptureState } from '../file/captured.ts';
 
 export interface RecordOptions extends Output {
@@ -74,6 +74,7 @@ async function stateIn(options: RecordOptions, id: string): Promise<CaptureState
 }
 
 async function ask({ url, token }: RecordOptions, method: string, path: string, body?: object): Promise<Response> {
+  // oxlint-disable-next-line no-restricted-globals -- a command, which serves no requests
   const reply = await fetch(`${url}/admin/v1/captures${path}`, {
     method,
     // A token goes to the address of the command line only.
@@ -89,7 +90,7 @@ async function ask({ url, token }: RecordOptions, method: string, path: string, 
   if (reply.ok) return reply;
   const problem = await json(reply);
   const { code, detail } = isObject(problem) ? problem : {};
-  throw new Refused(`${reply.status} ${String(code ?? '')}: ${String(detail ?? 'the gateway refused the call')}`);
+  throw new Refused(`${reply.status} ${stringOf(code) ?? ''}: ${stringOf(detail) ?? 'the gateway refused the call'}`);
 }
 
 const json = (reply: Response): Promise<unknown> => reply.json().catch(() => undefined);

@@ -168,6 +168,7 @@ it('A condition that was true for the request is true for the case, without the 
   const config = {
     strategy: {
       mode: 'conditional',
+      // oxlint-disable-next-line unicorn/no-thenable -- conditions have the key `then`, and no code awaits one
       conditions: [{ query: { 'metadata.tier': 'gold', 'params.temperature': { $gt: 1 } }, then: 'second' }],
       default: 'first',
     },

@@ -47,7 +47,7 @@ function refusal(status: number, { failure = {}, url = '' }: AttemptJson): TestA
     param: param ?? null,
     requestId: 'recorded',
   });
-  return { status, ...headers, body: body as Record<string, unknown> };
+  return { status, ...headers, body };
 }
 
 const formatAt = (url: string): FormatName =>

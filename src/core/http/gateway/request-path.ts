@@ -58,11 +58,7 @@ export const logHint = (log: Logger, { requestId, text }: HeaderHint): void =>
  */
 export function createRequestPath({ live, inFlight, clock, log, taps, newId, pluginFault, onHint }: RequestPathSetup) {
   const { expect: onDeadline } = new RequestDeadlines(clock, inFlight);
-  const onListenerFault = (error: unknown, requestId: string): void => {
-    const plugin = blamedPlugin(error);
-    if (plugin !== undefined) pluginFault({ kind: 'listener', plugin, requestId, error });
-    else log.error({ err: error, request_id: requestId }, 'a listener of a request failed');
-  };
+  const onListenerFault = listenerFaults(pluginFault, log);
   const onFault = (err: unknown, id: string): void => log.error({ err, request_id: id }, 'the head cannot be written');
   let hinted = false;
   return async (incoming: Incoming, { operation, params, format, refusal }: Routed): Promise<void> => {
@@ -113,18 +109,25 @@ export function createRequestPath({ live, inFlight, clock, log, taps, newId, plu
     try {
       describeReply(reply, exchange, { snapshot, format, clock });
     } catch (err) {
-      // A plugin may have put an unusable value into the exchange. The reply leaves without the headers that describe
-      // it.
+      // A plugin may have put an unusable value into the exchange: the reply leaves without the headers that describe it.
       log.error({ err, request_id: exchange.id }, 'the reply headers could not be built');
     }
     if (inFlight.draining) reply.headers['connection'] = 'close';
     if (!incoming.req.complete) endUnread(incoming, reply, exchange, clock);
     const { deadline, error } = exchange;
-    if (taps?.replying) reply = taps.replying(exchange, reply);
-    writer = writeReply(res, reply, { clock, exchange, deadline, format, error, onEnd: settle, onFault });
+    const sent = taps?.replying ? taps.replying(exchange, reply) : reply;
+    writer = writeReply(res, sent, { clock, exchange, deadline, format, error, onEnd: settle, onFault });
     inFlight.replies(exchange, writer);
   };
 }
+
+const listenerFaults =
+  (pluginFault: ReportPluginFailure, log: Logger) =>
+  (error: unknown, requestId: string): void => {
+    const plugin = blamedPlugin(error);
+    if (plugin !== undefined) pluginFault({ kind: 'listener', plugin, requestId, error });
+    else log.error({ err: error, request_id: requestId }, 'a listener of a request failed');
+  };
 
 /** Clients of Portkey go on with headers that this gateway does not read; one line of the log is enough to see it. */
 function warnOfHeaders({ id, request }: HttpExchange, to: Pick<RequestPathSetup, 'log' | 'onHint'>): boolean {
