@@ -82,7 +82,7 @@ describe('a capture', () => {
       {
         key: 'test',
         config: 'default',
-        state: 'complete',
+        state: 'failed',
         calls: [{ reply: { status: 400 } }],
         reply: { status: 400 },
       },

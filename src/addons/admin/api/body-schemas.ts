@@ -1,5 +1,5 @@
 import type { Schema } from '../../../core/settings/schema/schema-files.ts';
-import { CAPTURE_BODIES } from './capture-routes.ts';
+import { CAPTURE_BODIES } from './capture-schemas.ts';
 import { CONSOLE_BODIES } from './console-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
 import { BASE, ID, list, MOMENT, object, own, REASON, text } from './schema-words.ts';

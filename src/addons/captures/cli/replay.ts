@@ -63,14 +63,14 @@ async function filesAt(path: string): Promise<readonly string[]> {
   return names.sort().map((name) => join(path, name));
 }
 
-interface Asked {
+interface ReplayedCall {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly table: CallTable;
   readonly options: ReplayOptions;
 }
 
-async function answer({ request, response, table, options }: Asked): Promise<void> {
+async function answer({ request, response, table, options }: ReplayedCall): Promise<void> {
   try {
     const body = await bodyOf(request);
     const [method, path] = [request.method ?? '', request.url ?? ''];

@@ -13,13 +13,13 @@ export interface CaptureHead {
 export type WrittenBytes = string | { readonly base64: string };
 
 /** Some bytes that arrived, or left, together: after the start of the call or, of the client's reply, of the request. */
-export type Piece = readonly [ms: number, bytes: WrittenBytes];
+export type TimedPiece = readonly [ms: number, bytes: WrittenBytes];
 
 export interface CapturedReply {
   readonly status: number;
   /** Lower-case names; no credentials, and nothing about the connection. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly TimedPiece[];
   /** cut: it broke off. */
   readonly end: 'complete' | 'cut';
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { secretsInBody } from '../../../formats/body-secrets.ts';
 import { withMarks } from '../../../core/record/scrub.ts';
 import { mayHoldCredential } from '../../../core/settings/values/credential-names.ts';
-import type { Piece, WrittenBytes } from '../file/captured.ts';
+import type { TimedPiece, WrittenBytes } from '../file/captured.ts';
 
 /** Shorter texts occur in many words, and no real credential is so short. */
 const SHORTEST = 8;
@@ -60,7 +60,7 @@ export class Redaction {
     return written(this.#marked(bytes));
   }
 
-  pieces(timed: readonly TimedBytes[]): readonly Piece[] {
+  pieces(timed: readonly TimedBytes[]): readonly TimedPiece[] {
     const whole = this.#marked(Buffer.concat(timed.map(([, bytes]) => bytes)));
     let at = 0;
     return timed.map(([ms, { length }]) => [ms, written(whole.subarray(at, (at += length)))]);

@@ -6,14 +6,14 @@ import { ApiProblem } from '../problems.ts';
 import { dataUrl } from '../session-body.ts';
 import { auditRead, checkContent, recordOf, wantsText, wantsTexts } from './requests.ts';
 
-interface Found {
+interface FoundRequest {
   readonly record: RecordJson;
   /** Undefined: its body is not kept. */
   readonly kept: KeptClientRequest | undefined;
 }
 
 /** The record of a request, and the request itself if it is kept: with its texts the audit has a row. */
-async function foundRequest(call: Call): Promise<Found> {
+async function foundRequest(call: Call): Promise<FoundRequest> {
   checkContent(call);
   const record = await recordOf(call);
   if (record.state === 'running') throw new ApiProblem('cannot_explain', 'The request has not ended.');
