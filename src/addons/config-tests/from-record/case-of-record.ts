@@ -1,10 +1,10 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { stringify } from 'yaml';
 import type { ConfigTestCase, ConfigTestStep, TestExpectation } from '../../../../schemas/types.generated.ts';
 import { systemClock } from '../../../core/kernel/system-clock.ts';
 import type { RecordCase, RecordCaseQuestion } from '../../../core/process/record-case-port.ts';
 import { describe } from '../../../core/settings/source/diagnostic.ts';
-import { sentFiles } from '../../../core/settings/source/files.ts';
+import { sentFiles, type SettingsFiles } from '../../../core/settings/source/files.ts';
 import { diffOf, headOf, type TestsEnd } from '../results.ts';
 import { runCase } from '../runner.ts';
 import { runTests } from '../run-tests.ts';
@@ -38,16 +38,17 @@ function caseOf(record: CaseRecord, { kept, inForce: { settings } }: RecordCaseQ
   const isKeyKnown = key !== undefined && settings.keys.keys.some(({ id }) => id === key);
   const draws = kept && kept.draws.length > 0 ? kept.draws : file ? drawsFor(file, record) : [];
   // A config by alias, by default or in a header is chosen as it was; else it is named.
-  const isChosen = record.alias !== undefined || (kept !== undefined && !hasConfigHeader(headers));
-  const others = Object.fromEntries(Object.entries(headers).filter(([name]) => !isConfigHeader(name)));
-  const isNamed = file !== undefined && !isChosen;
+  const isChosen = record.alias !== undefined || (kept && !Object.keys(headers).some(isConfigHeader));
+  const named = file && !isChosen ? config?.id : undefined;
+  const sent = Object.entries(headers).filter(([name]) => named === undefined || !isConfigHeader(name));
   const upstream = answersOf(record);
   const expect = expectationOf(record, file !== undefined);
   const common = {
     name: `${wordsOf(record)} (${record.request_id})`,
-    ...(!isNamed && { config: 'none' }),
+    // Also in a file that has another name.
+    config: named ?? 'none',
     ...(isKeyKnown && { key }),
-    ...(Object.keys(isNamed ? others : headers).length > 0 && { headers: isNamed ? others : { ...headers } }),
+    ...(sent.length > 0 && { headers: Object.fromEntries(sent) }),
     request,
     ...(draws.length > 0 && { draws: [...draws] }),
     at: record.time,
@@ -60,8 +61,6 @@ function caseOf(record: CaseRecord, { kept, inForce: { settings } }: RecordCaseQ
 }
 
 const isConfigHeader = (name: string): boolean => /^x-[a-z]+-config$/.test(name);
-const hasConfigHeader = (headers: Readonly<Record<string, string>>): boolean =>
-  Object.keys(headers).some(isConfigHeader);
 
 /** The header of a reply from the cache. Undefined: it is none. */
 function hitOf({ attempts }: CaseRecord): Readonly<Record<string, string>> | undefined {
@@ -119,20 +118,18 @@ async function failuresOf(
   { inForce, folder }: RecordCaseQuestion,
 ): Promise<readonly string[]> {
   const { contents } = inForce.files;
-  const path = join(folder, file);
-  const gateway = join(folder, 'gateway');
-  const isOther = (name: string): boolean => !name.endsWith('.test.yaml');
-  const folders = new Map(
-    [...contents.folders].map(([at, read]) => [
-      at,
-      'names' in read ? { ...read, names: read.names.filter(isOther) } : read,
-    ]),
-  );
-  const listed = folders.get(gateway);
-  const names = listed && 'names' in listed ? listed.names : [];
-  const own = file.slice('gateway/'.length);
-  folders.set(gateway, { folders: [], ...(listed && 'names' in listed ? listed : {}), names: [...names, own] });
-  const files = sentFiles(() => ({ files: new Map(contents.files).set(path, { text }), folders }));
+  const base = sentFiles(() => contents);
+  const [path, gateway] = [join(folder, file), join(folder, 'gateway')];
+  const files: SettingsFiles = {
+    read: async (at) => (at === path ? { text } : base.read(at)),
+    /** Of all tests the one alone. */
+    async list(at) {
+      const listed = await base.list(at);
+      const names = 'names' in listed ? listed.names.filter((name) => !name.endsWith('.test.yaml')) : [];
+      if (at === gateway) return { folders: [], ...listed, names: [...names, basename(file)] };
+      return 'names' in listed ? { ...listed, names } : listed;
+    },
+  };
   const end = await runTests({ folder, files, clock: systemClock, runCase, bail: false, onResult: () => {} });
   return failuresIn(end);
 }

@@ -76,6 +76,7 @@ it('A rescued request becomes a case with an answer for each try, its targets an
   expect(made.text).toMatchInlineSnapshot(`
     "cases:
       - name: is rescued by config.targets[1] (00000000-0000-7000-8000-000000000001)
+        config: prod
         key: team
         headers:
           x-gateway-metadata: '{"tier":"free"}'
