@@ -6,7 +6,7 @@ import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 import { isObject, stringOf } from '../../../formats/json/object.ts';
 import type { CaptureState } from '../file/captured.ts';
 
-export interface RecordOptions extends Output {
+interface RecordOptions extends Output {
   /** Of the listener for operators. */
   readonly url: string;
   readonly token: string | undefined;

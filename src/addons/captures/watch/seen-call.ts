@@ -4,7 +4,7 @@ import type { CapturedCall } from '../file/captured.ts';
 import type { Redaction, TimedBytes } from './redaction.ts';
 
 /** Counts bytes. False: there are too many. */
-export type TakeBytes = (bytes: number) => boolean;
+type TakeBytes = (bytes: number) => boolean;
 
 type Head = Parameters<CallTap['refused']>[0];
 

@@ -5,7 +5,7 @@ import { isObject, parseJson } from '../../../formats/json/object.ts';
 import type { CaseRecord } from './shapes.ts';
 
 /** The client's part of a case. */
-export interface ClientPart {
+interface ClientPart {
   readonly request: { readonly method?: 'GET'; readonly path?: string; readonly body?: Record<string, unknown> };
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -19,7 +19,7 @@ interface ComparedJson {
   readonly found: string | number | boolean | null;
 }
 
-export interface SkipJson {
+interface SkipJson {
   readonly target: string;
   readonly target_name?: string;
   readonly reason: string;
