@@ -46,7 +46,7 @@ it.each<[string, FoundRecording, string]>([
 it.each<[string, FoundRecording, string]>([
   ['had no connection', { failed: 7 }, 'connection_failed'],
   ['never answered', { failed: Infinity }, 'timeout_first_byte'],
-  ['refused the call', { reply: { status: 429, headers: {}, pieces: [[3, Buffer.from('{}')]], end: 'complete' } }, 'rate_limited'],
+  ['refused the call', { reply: { status: 429, headers: {}, pieces: [[3, Buffer.from('{}')]], end: 'complete' } }, 'rate_limit_exceeded'],
 ])('A target that %s is followed by the next one, as it was', async (_, found, error) => {
   const outcome = await run(FALLBACK, replayed(found, { reply: at([1, 2, 3, 4]) }));
   expect(outcome.attempts).toMatchObject([{ error }, { name: 'second', error: undefined }]);
