@@ -3045,11 +3045,9 @@ export interface ConfigTestCase {
    */
   at?: string;
   /**
-   * The answers of the upstreams, in the order of the calls. The case fails if a call has no answer, or if an answer is not used.
-   *
-   * @maxItems 100
+   * The answers of the upstreams, in the order of the calls. The case fails if a call has no answer, or if an answer is not used. Or `replay`: the answers that upstreams gave in a capture.
    */
-  upstream?: TestAnswer[];
+  upstream?: TestAnswer[] | TestReplay;
   expect: TestExpectation;
   /**
    * Further requests to the same gateway, one after the other. Its cache, breakers and plugins keep their state between requests.
@@ -3115,6 +3113,15 @@ export interface TestAnswer {
    * refuse: the connection is refused. reset: the connection ends before a reply. hang: no reply ever arrives. cut: the connection ends before the last event, or within the body. garbage: an HTML page with status 200.
    */
   fault?: 'refuse' | 'reset' | 'hang' | 'cut' | 'garbage';
+}
+/**
+ * The answers of upstreams in a file of `gatehouse record`, at their pace on the simulated clock. The case fails if a call is not in the file.
+ */
+export interface TestReplay {
+  /**
+   * The file, in the folder of the test file or below it.
+   */
+  replay: string;
 }
 /**
  * The expected result. Omitted fields may have any value, but an error of the gateway itself must be expected with `status` or `body`.
@@ -3251,9 +3258,7 @@ export interface ConfigTestStep {
   draws?: number[];
   /**
    * The answers of the upstreams to this request. Default: none, so any call fails the case.
-   *
-   * @maxItems 100
    */
-  upstream?: TestAnswer[];
+  upstream?: TestAnswer[] | TestReplay;
   expect: TestExpectation;
 }

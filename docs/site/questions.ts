@@ -17,6 +17,7 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['prometheus metrics', 'plugins/telemetry.html'],
   ['opentelemetry traces exporter', 'plugins/telemetry.html'],
   ['why did my request go to this provider', 'operate/explain.html'],
+  ['make a test out of a request of production', 'operate/captures.html'],
   ['price of a model is unknown', 'operate/prices.html'],
   ['when does a model retire', 'route/models.html#models-that-retire'],
   ['deprecated model and its successor', 'route/models.html#models-that-retire'],

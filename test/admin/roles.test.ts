@@ -19,6 +19,7 @@ const asks = ['403 forbidden', '200', '200'] as const;
 const creates = ['403 forbidden', '403 forbidden', '409 no_store'] as const;
 const changes = ['403 forbidden', '403 forbidden', '404 not_found'] as const;
 const changesFile = ['403 forbidden', '403 forbidden', '409 owned_by_files'] as const;
+const withoutContent = ['403 forbidden', '403 forbidden', '403 forbidden'] as const;
 const turnsFile = ['403 forbidden', '409 owned_by_files', '409 owned_by_files'] as const;
 
 type Cells = readonly [viewer: string, operator: string, admin: string];
@@ -61,6 +62,12 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   'requests.costs': reads,
   'requests.explain': reads,
   'requests.explained': reads,
+  'requests.test': reads,
+  'requests.curl': reads,
+  'captures.list': withoutContent,
+  'captures.get': ['403', '403', '403'],
+  'captures.start': withoutContent,
+  'captures.delete': withoutContent,
   'session.get': reads,
   'session.create': ['401 unauthorized', '401 unauthorized', '401 unauthorized'],
   'session.delete': ['204', '204', '204'],

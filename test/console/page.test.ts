@@ -15,6 +15,8 @@ const SCREENS: readonly (readonly [address: string, sign: string, calls: number]
   ['#/', 'h2:has-text("What is wrong now")', 10],
   ['#/requests', '.table-body .table-row', 3],
   [`#/requests?row=${idOf(0)}`, '.timeline', 4],
+  [`#/requests?row=${idOf(0)}&case=1`, 'dialog .command', 5],
+  ['#/requests?capture=1', 'dialog .card', 4],
   [WHY, '.code .marked', 5],
   [`${WHY}?tab=sent`, 'td:has-text("temperature")', 4],
   [`${WHY}?tab=what-if`, '.ways li', 5],

@@ -26,6 +26,7 @@ const type = (label: string, text: string) => (page: Page) =>
 const BUTTONS: readonly Button[] = [
   { screen: 'overview', name: 'Send it from here', least: 'operator' },
   { screen: 'request', name: 'Show texts', least: 'content' },
+  { screen: 'capture', name: 'Start the capture', least: 'admin' },
   { screen: 'entry', name: 'Test', least: 'operator' },
   { screen: 'entry', name: 'Test with a small call (it costs)', least: 'operator' },
   { screen: 'add', name: 'Test', least: 'admin' },

@@ -86,11 +86,11 @@ function composeMedia(parts: readonly SnapshotPart[], { clock, log, upstream }: 
 }
 
 function composeSender(
-  { upstream, clock, inFlight }: Shared,
+  { upstream, clock, inFlight, taps }: Shared,
   { limits }: ServerSettings,
   parts: readonly SnapshotPart[],
 ): Sender {
-  const sender = createSender({ upstream, clock, limits, hold: inFlight.hold.bind(inFlight) });
+  const sender = createSender({ upstream, clock, limits, taps, hold: inFlight.hold.bind(inFlight) });
   return parts.reduce((inner, part) => part.sender?.(inner) ?? inner, sender);
 }
 

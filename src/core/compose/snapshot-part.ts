@@ -9,6 +9,7 @@ import type {
   Recorder,
   Turns,
 } from '../kernel/index.ts';
+import type { Taps } from '../kernel/taps.ts';
 import type { GatewayError, PluginLevel, Reply, Clock } from '../../plugin/index.ts';
 import type { RequestPrices } from '../record/costs.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -112,6 +113,8 @@ export interface Shared {
   readonly replies: ReplyStores;
   readonly health: HealthStore;
   readonly inFlight: InFlight;
+  /** Undefined in a dry run. */
+  readonly taps?: Taps | undefined;
   /** Default: no turns; large bodies do not wait. */
   readonly turns?: Turns | undefined;
   /** Called when an access token was fetched for a catalog entry, or could not be. */

@@ -22,6 +22,8 @@ import type { Environment } from '../settings/values/references.ts';
 import type { SnapshotSource } from '../compose/snapshot-part.ts';
 import type { AdminListener, AdminOptions } from './admin-port.ts';
 import type { EntryTest, TestStep } from './console-port.ts';
+import type { RecordCases } from './record-case-port.ts';
+import type { Recordings } from './recordings-port.ts';
 import type { PartTools, ProcessPart } from './process-part.ts';
 import type { Gateway } from './running-gateway.ts';
 import { addOperations } from '../operations/index.ts';
@@ -90,6 +92,10 @@ export interface AddOnParts {
   readonly dry?: (clock: Clock) => SnapshotSource;
   /** Tests one entry of a catalog, step by step. At most one add-on has it. */
   readonly testEntry?: (test: EntryTest) => AsyncIterable<TestStep>;
+  /** Reads the file of a capture. Throws an Error that names the line. At most one add-on has it. */
+  readonly readRecordings?: (text: string, file: string) => Promise<Recordings>;
+  /** At most one add-on has it. */
+  readonly recordCases?: RecordCases;
   /** Creates the listener for operators. At most one add-on has it. */
   readonly createAdmin?: (options: AdminOptions) => AdminListener;
   /** Starts the export of telemetry, if the environment or server.yaml enables it. At most one add-on has it. */

@@ -10,6 +10,7 @@ import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { TlsIdentity } from '../settings/read/tls-files.ts';
 import type { Environment } from '../settings/values/references.ts';
 import type { AskParts } from './ask-parts.ts';
+import type { Captures } from './captures-port.ts';
 import type { Console } from './console-port.ts';
 import type { Explain, ExplainSource } from './explain-port.ts';
 import type { ObjectTrials } from './object-trials.ts';
@@ -40,6 +41,8 @@ export interface ApiSources {
   readonly state: ApiStore | undefined;
   /** Writes an object that settings are compiled from, once all processes serve with it. Undefined: there is no store. */
   readonly trials: Pick<ObjectTrials, 'check' | 'run'> | undefined;
+  /** The folder of the settings. */
+  readonly configs: string;
   /** The settings that serve, and the objects of their files. */
   readonly inForce: () => InForce;
   /** The last reload, or the start. */
@@ -54,6 +57,8 @@ export interface ApiSources {
   readonly console: Console | undefined;
   /** Undefined: this build raises no alerts. */
   readonly alerts: AlertDesk | undefined;
+  /** Undefined: this build captures nothing. */
+  readonly captures: Captures | undefined;
   /** This gateway, as the others on its store see it. */
   readonly replica: () => BootRow | undefined;
   readonly clock: Clock;

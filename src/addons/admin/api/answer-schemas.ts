@@ -6,6 +6,7 @@ import {
   LEDGER_SOURCES,
   LEDGER_SUMS,
 } from '../../../core/ports/ledger.ts';
+import { CAPTURE_ANSWERS } from './capture-schemas.ts';
 import { CONSOLE_ANSWERS } from './console-schemas.ts';
 import { REQUEST_COSTS_SCHEMA, REQUEST_LINE_SCHEMA, REQUEST_SCHEMA } from './request-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
@@ -77,6 +78,7 @@ const EFFECTIVE = object(
 );
 
 export const ANSWER_SCHEMAS = {
+  ...CAPTURE_ANSWERS,
   ...CONSOLE_ANSWERS,
   organization: named('organization'),
   team: named('team'),

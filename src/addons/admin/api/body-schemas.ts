@@ -1,4 +1,5 @@
 import type { Schema } from '../../../core/settings/schema/schema-files.ts';
+import { CAPTURE_BODIES } from './capture-schemas.ts';
 import { CONSOLE_BODIES, LABEL, VERSION } from './console-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
 import { BASE, ID, list, MOMENT, object, own, REASON, text } from './schema-words.ts';
@@ -22,6 +23,7 @@ const patch = (noun: string): Schema =>
   );
 
 export const BODY_SCHEMAS = {
+  ...CAPTURE_BODIES,
   ...CONSOLE_BODIES,
   create_organization: create('organization'),
   patch_organization: patch('organization'),

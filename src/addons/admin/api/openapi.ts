@@ -61,7 +61,7 @@ const ofObjects = (id: OperationId): boolean =>
   OBJECT_KINDS.some((kind) => kind === resourceOf(id)) && id !== 'budgets.adjust';
 /** Reads that need no store. */
 const needsNoStore = (id: OperationId): boolean =>
-  ['whoami', 'openapi', 'requests'].includes(resourceOf(id)) ||
+  ['whoami', 'openapi', 'requests', 'captures'].includes(resourceOf(id)) ||
   (Object.hasOwn(CONSOLE_ROUTES, id) && !isWrite(ROUTES[id])) ||
   (ofObjects(id) && !isWrite(ROUTES[id]));
 

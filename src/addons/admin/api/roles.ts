@@ -25,6 +25,7 @@ export const RESOURCES = [
 
 /** Calls that read what another resource is made of. */
 const SAME_AS: Readonly<Record<string, string>> = {
+  captures: 'requests',
   stream: 'requests',
   stats: 'requests',
   'prompt-cache': 'requests',

@@ -1,4 +1,5 @@
 import type { AdminRoute } from './admin-route.ts';
+import { CAPTURE_ROUTES, type CaptureOperation } from './capture-routes.ts';
 import { CONSOLE_ROUTES, REQUEST_FILTERS, type ConsoleOperation } from './console-routes.ts';
 import type { ParameterName } from './parameters.ts';
 import type { Role } from './roles.ts';
@@ -35,6 +36,7 @@ export type OperationId =
   | 'whoami.get'
   | 'openapi.get'
   | `requests.${'list' | 'get' | 'costs' | 'explain' | 'explained'}`
+  | CaptureOperation
   | ConsoleOperation;
 
 const WRITE = ['dry_run'] as const;
@@ -303,6 +305,7 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     explains: true,
     answer: 'explanation',
   }),
+  ...CAPTURE_ROUTES,
   ...CONSOLE_ROUTES,
   'openapi.get': read({ path: '/openapi.json', summary: 'This document', answer: 'document' }),
 };

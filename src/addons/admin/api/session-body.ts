@@ -41,5 +41,8 @@ export function sessionBody(
 }
 
 /** Null where the system has chosen the port. */
-const dataUrl = ({ host, port }: Pick<ServerSettings['listen'], 'host' | 'port'>, secure: boolean): string | null =>
+export const dataUrl = (
+  { host, port }: Pick<ServerSettings['listen'], 'host' | 'port'>,
+  secure: boolean,
+): string | null =>
   port === 0 ? null : `${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -29,6 +29,7 @@ const COLUMNS: Readonly<Partial<Record<AnswerName, readonly string[]>>> = {
     'attempts',
   ],
   prompt_cache: ['key', 'model', 'requests', 'input', 'cache_read', 'cache_write', 'misses', 'causes'],
+  capture: ['id', 'state', 'captured', 'requests', 'by', 'until', 'gone_at'],
   audit_row: ['seq', 'at', 'actor', 'role', 'action', 'kind', 'id', 'reason'],
 };
 

@@ -3,6 +3,7 @@ import { openApiDocument } from '../openapi.ts';
 import { byOperation, type ObjectKind, type OperationId } from '../routes.ts';
 import { listAudit, verifyAudit } from './audit.ts';
 import { adjustBudget, BUDGETS } from './budgets.ts';
+import { CAPTURE_HANDLERS } from './captures.ts';
 import { CONSOLE_HANDLERS } from './console.ts';
 import { getCosts } from './costs.ts';
 import { getKey } from './effective.ts';
@@ -35,6 +36,7 @@ const ofObjects = <const Kind extends ObjectKind>(kind: Kind) =>
   });
 
 export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
+  ...CAPTURE_HANDLERS,
   ...CONSOLE_HANDLERS,
   ...ofObjects('organizations'),
   ...ofObjects('teams'),

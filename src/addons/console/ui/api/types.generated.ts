@@ -2045,6 +2045,153 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/requests/{id}/test": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  texts?: boolean
+  reason?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": RecordCase
+  "text/plain": string
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/requests/{id}/curl": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  texts?: boolean
+  reason?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": RecordCurl
+  "text/plain": string
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/captures": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Capture[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  post: {
+  parameters: {
+  header?: {
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": StartCapture
+  }
+  }
+  responses: {
+  201: {
+  content: {
+  "application/json": Capture
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/captures/{id}": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  reason?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/jsonl": unknown
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  delete: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  reason?: string
+  }
+  }
+  responses: {
+  204: {
+  content: {
+
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/session": {
   get: {
   parameters: {
@@ -2803,6 +2950,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   audit_verdict: AuditVerdict
   budget: Budget1
   budget_spec: BudgetSpec
+  capture: Capture
   config: Config
   config_spec: ConfigSpec
   create_alert: CreateAlert
@@ -2872,6 +3020,8 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   provider: Provider
   provider_kind: ProviderKind
   provider_spec: ProviderSpec
+  record_case: RecordCase
+  record_curl: RecordCurl
   release_prompt: ReleasePrompt
   render_prompt: RenderPrompt
   rendered_prompt: RenderedPrompt
@@ -2894,6 +3044,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   settings_file: SettingsFile
   settings_names: SettingsNames
   settings_version: SettingsVersion
+  start_capture: StartCapture
   stats: Stats
   stream_event: StreamEvent
   team: Team
@@ -3735,6 +3886,39 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   export interface Explanation {
   [k: string]: unknown
+  }
+  export interface RecordCase {
+  file: string
+  text: string
+  passes: boolean
+  notes: string[]
+  }
+  export interface RecordCurl {
+  command: string
+  kept: boolean
+  }
+  export interface Capture {
+  id: string
+  by: string
+  where: {
+  [k: string]: unknown
+  }
+  state: ("running" | "done")
+  requests: number
+  captured: number
+  too_large: number
+  bytes: number
+  started_at: string
+  until: string
+  gone_at: string
+  }
+  export interface StartCapture {
+  where?: {
+  [k: string]: string | string[]
+  }
+  requests?: number
+  minutes?: number
+  reason?: string
   }
   export interface Session {
   user: string
