@@ -8,7 +8,7 @@ import {
 import type { StoredObjects } from '../../../core/settings/source/stored-objects.ts';
 import type { Explainer, ExplainerSetup } from './explainer.ts';
 import type { ExplainQuestion } from './question.ts';
-import { knownEnvironment, replacedFiles } from './what-if.ts';
+import { knownEnvironment, replacedFiles } from '../../../core/settings/source/replaced-files.ts';
 import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 
 interface SettingsExplainerSetup extends Omit<ExplainerSetup, 'files'> {

@@ -1,9 +1,6 @@
-import { join } from 'node:path';
 import type { Health, QuestionBody } from '../../../core/process/explain-port.ts';
 import { BadQuestion } from '../../../core/process/explain-port.ts';
-import type { ReadPlaces, SettingsFiles } from '../../../core/settings/source/files.ts';
-import { MAX_FILE_BYTES, sentFiles } from '../../../core/settings/source/files.ts';
-import type { Environment } from '../../../core/settings/values/references.ts';
+import { MAX_FILE_BYTES } from '../../../core/settings/source/files.ts';
 import type { FrozenHealth } from './frozen.ts';
 
 /** Names of settings files: no path leads out of the folder. */
@@ -43,31 +40,3 @@ function entriesOf(value: unknown, field: string, most: number): [string, unknow
 export const supposedHealth = (health: QuestionBody['health'], now: number): FrozenHealth | undefined =>
   health &&
   new Map(Object.entries(health).map(([target, state]) => [target, { state, retryAt: now, admits: state !== 'open' }]));
-
-/** The files in force, with some replaced. Nothing else is read: a name of a file that they do not have is missing. */
-export function replacedFiles(
-  folder: string,
-  { files, folders }: ReadPlaces,
-  texts: Readonly<Record<string, string>>,
-): SettingsFiles {
-  const replaced = new Map(Object.entries(texts).map(([name, text]) => [join(folder, name), { text }]));
-  const gateway = join(folder, 'gateway');
-  const listed = folders.get(gateway);
-  const names = Object.keys(texts).flatMap((name) =>
-    name.startsWith('gateway/') ? [name.slice('gateway/'.length)] : [],
-  );
-  const before = listed && 'names' in listed ? listed : { names: [], folders: [] };
-  const all = { ...before, names: [...new Set([...before.names, ...names])] };
-  return sentFiles(() => ({
-    files: new Map([...files, ...replaced]),
-    folders: new Map([...folders, ...(names.length > 0 ? [[gateway, all] as const] : [])]),
-  }));
-}
-
-/** Only the variables that the settings in force name: a supposed file must not read others. */
-export function knownEnvironment(env: Environment, { files }: ReadPlaces): Environment {
-  const names = [...files.values()].flatMap((read) =>
-    'text' in read ? [...read.text.matchAll(/\$\{env:([A-Za-z_]\w*)/g)].map(([, name = '']) => name) : [],
-  );
-  return Object.fromEntries([...new Set(names)].map((name) => [name, env[name]]));
-}
