@@ -16,11 +16,17 @@ export class TooManyJobs extends Error {}
 
 let running = 0;
 
+export interface Job {
+  /** Rejects when the process ends before its work. */
+  readonly events: AsyncIterable<object>;
+  stop(): void;
+}
+
 /**
  * Work that takes seconds, which a process that serves does not have: it runs in a process of low priority. Input and events are plain values.
  * Throws TooManyJobs. The process ends with the reader of its events, and after `limitMs`.
  */
-export function runJob(task: JobTask, limitMs: number): AsyncGenerator<object> {
+export function runJob(task: JobTask, limitMs: number): Job {
   if (running >= MAX_JOBS) throw new TooManyJobs(`${MAX_JOBS} such processes run already.`);
   running += 1;
   const arrived: JobMessage[] = [];
@@ -39,13 +45,14 @@ export function runJob(task: JobTask, limitMs: number): AsyncGenerator<object> {
   child.on('message', tell);
   child.once('error', ({ message }) => tell({ failed: message }));
   child.once('exit', () => {
+    clearTimeout(late);
     running -= 1;
     tell({ failed: 'the process ended before its work' });
   });
+  const late = setTimeout(() => child.kill('SIGKILL'), limitMs);
   if (child.pid !== undefined) lower(child.pid);
   child.send(task);
-  const late = setTimeout(() => child.kill('SIGKILL'), limitMs);
-  return events();
+  return { events: events(), stop: () => void child.kill('SIGKILL') };
 
   async function* events(): AsyncGenerator<object> {
     try {
@@ -57,7 +64,6 @@ export function runJob(task: JobTask, limitMs: number): AsyncGenerator<object> {
         else yield message.event;
       }
     } finally {
-      clearTimeout(late);
       child.kill('SIGKILL');
     }
   }

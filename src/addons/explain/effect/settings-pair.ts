@@ -1,0 +1,82 @@
+import { isAbsolute, relative } from 'node:path';
+import type { Clock } from '../../../plugin/index.ts';
+import { createLogger } from '../../../core/record/log/logger.ts';
+import { headerPrefixes } from '../../../core/settings/compile/server-settings.ts';
+import { callerOf } from '../../../core/settings/compile/key-ring.ts';
+import type { Settings } from '../../../core/settings/read/load.ts';
+import type { ReadPlaces } from '../../../core/settings/source/files.ts';
+import { RecordedFiles } from '../../../core/settings/source/recorded-files.ts';
+import { Explainer, type ExplainerSetup } from '../explain/explainer.ts';
+import type { RecordReading } from './record-sample.ts';
+
+/** Two versions of the settings, compiled. */
+export interface SettingsPair {
+  readonly before: Explainer;
+  readonly after: Explainer;
+  readonly settings: { readonly before: Settings; readonly after: Settings };
+  readonly changed: ChangedFiles;
+  close(): Promise<void>;
+}
+
+/** Files that differ. A request depends on its own config and on all other files. */
+export interface ChangedFiles {
+  /** Another file than a gateway config differs. */
+  readonly shared: boolean;
+  /** Ids of gateway configs that differ. */
+  readonly configs: ReadonlySet<string>;
+}
+
+type Version = Pick<ExplainerSetup, 'configs' | 'files' | 'env'> & Partial<ExplainerSetup>;
+
+/** Rejects with SettingsRefused. */
+export async function openPair(before: Version, after: Version, clock: Clock): Promise<SettingsPair> {
+  const log = createLogger({ level: 'silent' });
+  const read = [before, after].map(({ files }) => new RecordedFiles(files));
+  const [old, now] = [before, after].map(
+    (version, index) => new Explainer({ ...version, files: read[index]!, clock, log, fakeMissing: true }),
+  );
+  const close = async (): Promise<void> => void (await Promise.all([old!.close(), now!.close()]));
+  try {
+    const settings = { before: await old!.settings(), after: await now!.settings() };
+    const [was, is] = [before, after].map(({ configs }, index) => textsOf(configs, read[index]!.contents));
+    return { before: old!, after: now!, settings, changed: changedFiles(was!, is!), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+type Texts = ReadonlyMap<string, string>;
+
+/** By their names in the folder. */
+function textsOf(folder: string, { files, folders }: ReadPlaces): Texts {
+  const nameOf = (path: string): string => {
+    const name = relative(folder, path);
+    return name.startsWith('..') || isAbsolute(name) ? path : name;
+  };
+  return new Map([...files, ...folders].map(([path, read]) => [nameOf(path), JSON.stringify(read)]));
+}
+
+const CONFIG = /^gateway\/(.+)\.yaml$/;
+
+function changedFiles(before: Texts, after: Texts): ChangedFiles {
+  const names = [...new Set([...before.keys(), ...after.keys()])].filter((name) => before.get(name) !== after.get(name));
+  // A list of names: each file of it is compared itself.
+  const files = names.filter((name) => name !== 'gateway' && name !== '');
+  const configs = files.flatMap((name) => CONFIG.exec(name)?.[1] ?? []);
+  return { shared: files.length > configs.length, configs: new Set(configs) };
+}
+
+/** How records are read by the settings before. */
+export function readingOf({ settings: { before, after } }: Pick<SettingsPair, 'settings'>): RecordReading {
+  const [prefix = 'x-gateway-'] = headerPrefixes(before.server);
+  const keys = new Map(before.keys.keys.map((key) => [key.id, key]));
+  return {
+    prefix,
+    metadataOfKey: (id) => {
+      const key = keys.get(id);
+      return key ? Object.keys(callerOf(key, before.teams).metadata ?? {}) : [];
+    },
+    needsTime: [before, after].some(({ gateway }) => JSON.stringify([...gateway.values()]).includes('"sticky"')),
+  };
+}
