@@ -3,4 +3,9 @@ import type { AddOnParts } from '../../core/process/add-on-parts.ts';
 export const parts: AddOnParts = {
   // A gateway that serves does not load it.
   passes: [async (settings, result) => (await import('./check-tests.ts')).validateTests(settings, result)],
+  jobs: {
+    async *tests(input) {
+      yield* (await import('./job.ts')).testsJob(input);
+    },
+  },
 };

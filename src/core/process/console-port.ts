@@ -24,6 +24,8 @@ export interface Console {
   stats(query: StatsQuery): Promise<StatsAnswer>;
   /** A patch of the file that would hold an entry. */
   draft(inForce: InForce, wish: DraftWish): Promise<FileDraft>;
+  /** Events of a job about texts in the place of settings, as their text. Throws TooManyJobs. */
+  trial(inForce: InForce, wish: TrialWish, onLeave: OnLeave): AsyncIterable<string>;
   /** Events of a test, as their text. Undefined: there were too many. */
   test(ask: AskParts, question: Omit<TestQuestion, 'id'>, onLeave: OnLeave): AsyncIterable<string> | undefined;
   /** The reply to a request in the name of a key. Undefined: too many are under way. */
@@ -145,6 +147,16 @@ export interface FileDraft {
   readonly diagnostics?: readonly Diagnostic[];
   /** Why there is no patch. */
   readonly problem?: string;
+}
+
+/** Texts of settings that somebody wishes, by their names in the folder, and what the job asks of them. */
+export interface TrialWish {
+  readonly job: 'effect' | 'tests';
+  readonly texts: Readonly<Record<string, string>>;
+  /** Plain values. */
+  readonly more: object;
+  /** The data of `done` when the job does not end. */
+  readonly failed: (message: string) => object;
 }
 
 /** Plain values: a worker may do the test. */

@@ -3,7 +3,7 @@ import type { AdminRoute } from './admin-route.ts';
 /** The calls that the console is made of, beside those of objects and requests. */
 export type ConsoleOperation =
   | `session.${'get' | 'create' | 'delete'}`
-  | `settings.${'get' | 'file' | 'places'}`
+  | `settings.${'get' | 'file' | 'places' | 'effect' | 'tests'}`
   | 'find.list'
   | 'stream.get'
   | 'stats.get'
@@ -83,6 +83,26 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
     description: 'With the record of a request this says which line sent it where, whether its body is kept or not.',
     query: ['config', 'hash'],
     answer: 'places',
+  }),
+  'settings.effect': ask({
+    path: '/settings/effect',
+    role: 'viewer',
+    summary: 'Show which of the last requests other settings would send elsewhere',
+    description:
+      'Server-sent events: `progress`, a `change` for each group of requests that move in the same way, then `done`. At most 60 s; requests that are not tried until then are unknown.',
+    body: 'settings_effect',
+    streams: 'text/event-stream',
+    answer: 'effect_event',
+    large: true,
+  }),
+  'settings.tests': ask({
+    path: '/settings/tests',
+    summary: 'Run the tests of the settings folder with other texts',
+    description: 'Server-sent events: a `case` for each test, then `done`. At most 90 s.',
+    body: 'settings_tests',
+    streams: 'text/event-stream',
+    answer: 'tests_event',
+    large: true,
   }),
   'find.list': read({
     path: '/find',

@@ -20,8 +20,32 @@ export const ENTRY: Schema = {
 };
 const MODEL = text('A model of the entry, for a small call. Default: the first of its models.', { maxLength: 256 });
 
+/** Names of files that a text may take the place of: no path leads out of the folder. */
+const FILES: Schema = {
+  description: 'Texts in the place of settings files, or of their tests, by their names in the folder.',
+  type: 'object',
+  minProperties: 1,
+  maxProperties: 16,
+  propertyNames: {
+    pattern: '^(?:(?:gateway|prompts)/[A-Za-z0-9][A-Za-z0-9._-]{0,63}|server|catalog|keys|teams|prices)\\.yaml$',
+  },
+  additionalProperties: { type: 'string', maxLength: 1_048_576 },
+  examples: [{ 'gateway/production.yaml': 'provider: "@simulator"\n' }],
+};
+
 export const CONSOLE_BODIES = {
   create_session: object({ token: text('A token of this API, or `admin.token`.', { maxLength: 512 }) }),
+  settings_effect: object(
+    {
+      files: FILES,
+      last: integer('So many of the latest requests that have ended.', { minimum: 1, maximum: 1000, default: 1000 }),
+    },
+    ['files'],
+  ),
+  settings_tests: object(
+    { files: FILES, filter: text('Only tests with this text in their name or file.', { maxLength: 200 }) },
+    ['files'],
+  ),
   test_provider: object(
     {
       slug: text('An entry in force. Either this or `entry`.', { maxLength: 64 }),
@@ -237,6 +261,16 @@ export const CONSOLE_ANSWERS = {
     },
     ['slug', 'id', 'provider', 'owner', 'etag', 'spec', 'credential', 'models', 'targets'],
   ),
+  effect_event: {
+    description:
+      'The data of the events. `progress`: `done`, `of`. `change`: `sample` (the id of a request), `count`, `before` and `after` (`to` for people, `config`, `targets`, `refused`, and `place`: file, line and column of what decided), `fields` of the sent body that differ (`path`, `before`, `after`, `place`). `done`: `same`, `changed`, `unknown`, `reasons` (`reason`, `count`, `sample`, `place`), `cases`.',
+    type: 'object',
+  },
+  tests_event: {
+    description:
+      'The data of the events. `case`: `file`, `line`, `name`, `ok`, `differences` (`line`, `column`, `what`, `expected`, `got`). `done`: `passed`, `failed`, `problems` (why tests did not run).',
+    type: 'object',
+  },
   test_event: {
     description:
       'The data of the events. `step`: `name` (settings, address, dns, connect, token, clock, permission, call), `ok` (null: nothing to check), `ms`, `code`, `message`, `hint`. `done`: `ok`.',

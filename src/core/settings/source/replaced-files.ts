@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Environment } from '../values/references.ts';
 import { sentFiles, type ReadPlaces, type SettingsFiles } from './files.ts';
 
@@ -9,17 +9,16 @@ export function replacedFiles(
   texts: Readonly<Record<string, string>>,
 ): SettingsFiles {
   const replaced = new Map(Object.entries(texts).map(([name, text]) => [join(folder, name), { text }]));
-  const gateway = join(folder, 'gateway');
-  const listed = folders.get(gateway);
-  const names = Object.keys(texts).flatMap((name) =>
-    name.startsWith('gateway/') ? [name.slice('gateway/'.length)] : [],
+  const inside = Map.groupBy(
+    Object.keys(texts).filter((name) => name.includes('/')),
+    (name) => join(folder, dirname(name)),
   );
-  const before = listed && 'names' in listed ? listed : { names: [], folders: [] };
-  const all = { ...before, names: [...new Set([...before.names, ...names])] };
-  return sentFiles(() => ({
-    files: new Map([...files, ...replaced]),
-    folders: new Map([...folders, ...(names.length > 0 ? [[gateway, all] as const] : [])]),
-  }));
+  const listed = [...inside].map(([path, names]) => {
+    const known = folders.get(path);
+    const before = known && 'names' in known ? known : { names: [], folders: [] };
+    return [path, { ...before, names: [...new Set([...before.names, ...names.map((name) => basename(name))])] }] as const;
+  });
+  return sentFiles(() => ({ files: new Map([...files, ...replaced]), folders: new Map([...folders, ...listed]) }));
 }
 
 /** Only the variables that the settings in force name: a supposed file must not read others. */

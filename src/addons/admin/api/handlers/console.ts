@@ -7,6 +7,7 @@ import { sendAsKey, testProvider } from './play.ts';
 import { listKinds } from './providers.ts';
 import { endSession, getSession } from './session.ts';
 import { getPlaces, getSettings, getSettingsFile } from './settings.ts';
+import { runTests, tryEffect } from './trials.ts';
 
 export const CONSOLE_HANDLERS: Readonly<Record<ConsoleOperation, Handler>> = {
   'session.get': getSession,
@@ -16,6 +17,8 @@ export const CONSOLE_HANDLERS: Readonly<Record<ConsoleOperation, Handler>> = {
   'settings.get': getSettings,
   'settings.file': getSettingsFile,
   'settings.places': getPlaces,
+  'settings.effect': tryEffect,
+  'settings.tests': runTests,
   'find.list': findAnything,
   'stream.get': getStream,
   'stats.get': getStats,

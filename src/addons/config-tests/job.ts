@@ -1,0 +1,97 @@
+import { systemClock } from '../../core/kernel/system-clock.ts';
+import { withStoredOf, type SettingsTrial } from '../../core/process/settings-trial.ts';
+import { loadSettings } from '../../core/settings/read/load.ts';
+import { describe } from '../../core/settings/source/diagnostic.ts';
+import { diskFiles, sentFiles, type FolderRead, type SettingsFiles } from '../../core/settings/source/files.ts';
+import { isTests } from '../../core/settings/source/find-files.ts';
+import { replacedFiles } from '../../core/settings/source/replaced-files.ts';
+import { relative } from 'node:path';
+import { diffOf, hasFailed, headOf, type CaseResult } from './results.ts';
+import { runTests } from './run-tests.ts';
+import { runCase } from './runner.ts';
+
+interface TestsInput extends SettingsTrial {
+  readonly filter: string | undefined;
+}
+
+const MAX_DIFFERENCES = 50;
+
+/** Runs the tests of a folder with texts in the place of settings, or of tests. Events: `case`, `done`. */
+export async function* testsJob(input: unknown): AsyncGenerator<object> {
+  // The gateway that asks is of this build.
+  const trial = input as TestsInput;
+  const { folder, filter } = trial;
+  const files = withStoredOf(withTests(replacedFiles(folder, trial.contents, trial.texts), trial), trial);
+  const unknown = await newModules(trial, files);
+  if (unknown.length > 0)
+    return yield done([`not run: the plugin ${unknown[0]} is not among those in force, and texts load no module`]);
+  const events: object[] = [];
+  let wake = (): void => {};
+  let failed = 0;
+  const running = runTests({
+    folder,
+    files,
+    clock: systemClock,
+    filter: filter === '' ? undefined : filter,
+    bail: false,
+    runCase,
+    onResult(result) {
+      if (hasFailed(result)) failed += 1;
+      events.push({ event: 'case', data: caseOf(result, folder) });
+      wake();
+    },
+  }).finally(() => wake());
+  let end: Awaited<typeof running> | undefined;
+  void running.then(
+    (one) => (end = one),
+    () => {},
+  );
+  while (!end || events.length > 0) {
+    const event = events.shift();
+    if (event) yield event;
+    else await Promise.race([running, new Promise<void>((resolve) => (wake = resolve))]);
+  }
+  if (end.kind === 'ran') yield done([], { passed: end.results.length - failed, failed });
+  else yield done(end.kind === 'nothing' ? [end.message] : end.diagnostics.map(describe));
+}
+
+const done = (problems: readonly string[], counts = { passed: 0, failed: 0 }): object => ({
+  event: 'done',
+  data: { ...counts, ...(problems.length > 0 && { problems: problems.slice(0, MAX_DIFFERENCES) }) },
+});
+
+const caseOf = (result: CaseResult, folder: string): object => ({
+  file: relative(folder, result.file),
+  line: result.place.line,
+  name: result.name,
+  ok: !hasFailed(result),
+  differences: result.failures.slice(0, MAX_DIFFERENCES).map((failure) => ({
+    line: failure.line,
+    column: failure.column,
+    what: headOf(failure),
+    ...Object.fromEntries(diffOf(failure)),
+  })),
+});
+
+/** The tests of the folder beside its settings: a gateway that serves does not read them. */
+function withTests(settings: SettingsFiles, { texts, folder }: TestsInput): SettingsFiles {
+  const isRead = (path: string): boolean => isTests(path) && !Object.hasOwn(texts, relative(folder, path));
+  return {
+    read: (path) => (isRead(path) ? diskFiles : settings).read(path),
+    async list(path): Promise<FolderRead> {
+      const [known, onDisk] = [await settings.list(path), await diskFiles.list(path)];
+      if (!('names' in known) || !('names' in onDisk)) return known;
+      return { ...known, names: [...new Set([...known.names, ...onDisk.names.filter(isTests)])] };
+    },
+  };
+}
+
+/** Modules of plugins that the texts name, and that the settings in force do not. */
+async function newModules(trial: TestsInput, files: SettingsFiles): Promise<readonly string[]> {
+  const modulesOf = async (source: SettingsFiles): Promise<readonly string[]> => {
+    const { settings } = await loadSettings(trial.folder, { env: {}, files: source, fakeMissing: true });
+    return (settings?.server.plugins ?? []).map((entry) => (typeof entry === 'string' ? entry : entry.module));
+  };
+  const inForce = new Set(await modulesOf(withStoredOf(sentFiles(() => trial.contents), trial)));
+  return (await modulesOf(files)).filter((module) => !inForce.has(module));
+}

@@ -1,0 +1,44 @@
+import type { OnLeave, TrialWish } from '../../../core/process/console-port.ts';
+import { runJob, type Job } from '../../../core/process/jobs.ts';
+import type { PartTools } from '../../../core/process/process-part.ts';
+import type { InForce } from '../../../core/process/reload.ts';
+import { storedOf, type SettingsTrial } from '../../../core/process/settings-trial.ts';
+import { messageOf } from '../../../core/kernel/outside/thrown.ts';
+import { knownEnvironment } from '../../../core/settings/source/replaced-files.ts';
+
+/** More than the limit of the job itself: it tells what it has until then. */
+const LIMIT_MS = 90_000;
+
+/** Runs a job about texts in the place of settings, in a process of its own. Throws TooManyJobs. */
+export function startTrial(
+  { configs, env }: Pick<PartTools, 'configs' | 'env'>,
+  { settings, files: { contents } }: InForce,
+  wish: TrialWish,
+  onLeave: OnLeave,
+): AsyncIterable<string> {
+  const trial: SettingsTrial = {
+    folder: configs,
+    contents,
+    texts: wish.texts,
+    stored: storedOf(settings),
+    env: knownEnvironment(env, contents),
+  };
+  const job = runJob({ name: wish.job, input: { ...trial, ...wish.more } }, LIMIT_MS);
+  return eventsOf(job, wish, onLeave(job.stop));
+}
+
+async function* eventsOf(job: Job, { failed }: TrialWish, stay: () => void): AsyncGenerator<string> {
+  try {
+    for await (const one of job.events) {
+      // Both jobs tell their events in this form.
+      const { event, data } = one as { readonly event: string; readonly data: object };
+      yield text(event, data);
+    }
+  } catch (error) {
+    yield text('done', failed(messageOf(error)));
+  } finally {
+    stay();
+  }
+}
+
+const text = (event: string, data: object): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
