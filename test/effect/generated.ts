@@ -150,7 +150,7 @@ export function changeOf(before: Generated, dice: Dice, url: string): Generated 
     }),
     () => ({
       ...before,
-      catalog: { ...before.catalog, providers: PLACES.map((slug) => entry(slug, url, slug === 'b' ? { models: ['good-1', 'good-2'] } : {})) },
+      catalog: { ...before.catalog, providers: PLACES.map((slug) => entry(slug, url, slug === 'b' ? { fields: { deny: ['seed'] } } : {})) },
     }),
   ];
   return dice.one(changes)();
