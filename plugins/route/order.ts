@@ -48,13 +48,11 @@ export function orderOf(group: Group, exchange: Exchange, { clock, random }: Ord
 }
 
 /** The record of a request has its draws: with them the same request can be tried with other settings. */
-const noting =
-  (exchange: Exchange, random: () => number) =>
-  (): number => {
-    const drawn = random();
-    (exchange.draws ??= []).push(drawn);
-    return drawn;
-  };
+const noting = (exchange: Exchange, random: () => number) => (): number => {
+  const drawn = random();
+  (exchange.draws ??= []).push(drawn);
+  return drawn;
+};
 
 /** Hash of the values that keep requests together; undefined for a request without any of the fields. */
 export function stickyKey({ fields }: StickySettings, exchange: Exchange): Buffer | undefined {

@@ -32,13 +32,19 @@ const startScripted = (): Promise<ScriptedUpstream> =>
   startUpstream((seen, res) => {
     const status = STATUS[String(seen.json['model']).split('-')[0] ?? ''];
     if (status !== undefined) return json(res, { error: { message: 'scripted', type: 'server_error' } }, status);
-    if (seen.json['stream'] === true) return sse(res, [openaiChunk({ content: 'ok' }), openaiChunk({}, 'stop'), 'data: [DONE]\n\n']);
+    if (seen.json['stream'] === true)
+      return sse(res, [openaiChunk({ content: 'ok' }), openaiChunk({}, 'stop'), 'data: [DONE]\n\n']);
     return json(res, openaiReply('ok'));
   });
 
 function send(agent: Agent, url: string, { id, key, path, headers, body }: GeneratedRequest): Promise<string> {
   return new Promise((resolve, reject) => {
-    const all = { 'content-type': 'application/json', 'x-gateway-api-key': keyText(key), 'x-request-id': id, ...headers };
+    const all = {
+      'content-type': 'application/json',
+      'x-gateway-api-key': keyText(key),
+      'x-request-id': id,
+      ...headers,
+    };
     httpRequest(`${url}${path}`, { method: 'POST', agent, headers: all }, (res) => {
       const pieces: Buffer[] = [];
       res.on('data', (piece: Buffer) => pieces.push(piece));
@@ -103,7 +109,8 @@ async function effectsOn(old: string, now: string, records: readonly object[]) {
   }
 }
 
-const namesOf = ({ calls, code }: Way): string => (calls.length > 0 ? calls.map(({ target }) => target).join(', then ') : `refused: ${code}`);
+const namesOf = ({ calls, code }: Way): string =>
+  calls.length > 0 ? calls.map(({ target }) => target).join(', then ') : `refused: ${code}`;
 
 /** Fields of the sent bodies that differ, without the model. */
 function fieldsThatDiffer(before: Way, after: Way): readonly string[] {
@@ -145,7 +152,8 @@ export async function compare(seed: number, count: number): Promise<Comparison> 
       now,
       requests.map(({ id }) => byId.get(id)!),
     );
-    const sum = (name: 'same' | 'changed' | 'unknown'): number => effects.reduce((all, { done }) => all + done[name], 0);
+    const sum = (name: 'same' | 'changed' | 'unknown'): number =>
+      effects.reduce((all, { done }) => all + done[name], 0);
     const reasons = new Map<string, number>();
     for (const { done } of effects)
       for (const { reason } of done.reasons) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
@@ -154,7 +162,9 @@ export async function compare(seed: number, count: number): Promise<Comparison> 
       const met = { was: was.ways[index]!, is: is.ways[index]! };
       const problem = done.unknown > 0 ? undefined : problemOf({ ...met, change });
       if (problem === undefined) return [];
-      return [{ seed, problem, request, was: namesOf(met.was), is: namesOf(met.is), change, record: byId.get(request.id) }];
+      return [
+        { seed, problem, request, was: namesOf(met.was), is: namesOf(met.is), change, record: byId.get(request.id) },
+      ];
     });
     return { same: sum('same'), changed: sum('changed'), unknown: sum('unknown'), reasons, disagreements };
   } finally {

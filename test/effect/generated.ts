@@ -138,19 +138,31 @@ export function changeOf(before: Generated, dice: Dice, url: string): Generated 
     () => ({ ...before, gateway: { ...before.gateway, one: changedNode(before.gateway['one']!, dice) } }),
     () => ({ ...before, gateway: { ...before.gateway, two: changedNode(before.gateway['two']!, dice) } }),
     () => ({ ...before, gateway: { ...before.gateway, two: group(dice, 1) } }),
-    () => ({ ...before, catalog: { ...before.catalog, aliases: { ...before.catalog.aliases, fast: { target: `@${dice.one(PLACES)}/good-2` } } } }),
+    () => ({
+      ...before,
+      catalog: {
+        ...before.catalog,
+        aliases: { ...before.catalog.aliases, fast: { target: `@${dice.one(PLACES)}/good-2` } },
+      },
+    }),
     () => ({
       ...before,
       keys: {
         keys: [
-          keyEntry('alpha', { default_config: dice.one(['one', 'two']), ...(dice.chance(50) && { metadata: { tier: 'team' } }) }),
+          keyEntry('alpha', {
+            default_config: dice.one(['one', 'two']),
+            ...(dice.chance(50) && { metadata: { tier: 'team' } }),
+          }),
           keyEntry('beta', { default_config: 'two', ...(dice.chance(50) && { models: ['@a/*', 'fast'] }) }),
         ],
       },
     }),
     () => ({
       ...before,
-      catalog: { ...before.catalog, providers: PLACES.map((slug) => entry(slug, url, slug === 'b' ? { fields: { deny: ['seed'] } } : {})) },
+      catalog: {
+        ...before.catalog,
+        providers: PLACES.map((slug) => entry(slug, url, slug === 'b' ? { fields: { deny: ['seed'] } } : {})),
+      },
     }),
   ];
   return dice.one(changes)();
@@ -160,7 +172,8 @@ type Node = Json & { readonly targets?: readonly Json[]; readonly strategy?: Jso
 
 function changedNode(node: Node, dice: Dice): Json {
   const { targets, strategy } = node;
-  if (!targets || !strategy) return { ...target(dice), ...(node['name'] !== undefined && { name: node['name'] }), ...weightOf(node) };
+  if (!targets || !strategy)
+    return { ...target(dice), ...(node['name'] !== undefined && { name: node['name'] }), ...weightOf(node) };
   const at = dice.below(targets.length);
   const made: readonly (() => Json)[] = [
     () => ({ ...node, targets: targets.map((one, index) => (index === at ? changedNode(one, dice) : one)) }),
@@ -170,7 +183,10 @@ function changedNode(node: Node, dice: Dice): Json {
       const conditions = strategy['conditions'];
       if (!Array.isArray(conditions))
         return strategy['mode'] === 'loadbalance'
-          ? { ...node, targets: targets.map((one, index) => (index === at ? { ...one, weight: dice.one([0, 2, 20]) } : one)) }
+          ? {
+              ...node,
+              targets: targets.map((one, index) => (index === at ? { ...one, weight: dice.one([0, 2, 20]) } : one)),
+            }
           : { ...node, targets: targets.toReversed() };
       const added = { query: query(dice), then: String(targets[at]?.['name']) };
       return { ...node, strategy: { ...strategy, conditions: dice.chance(50) ? [added, ...conditions] : [added] } };

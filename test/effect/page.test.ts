@@ -55,7 +55,9 @@ it('has a step for CI that writes the comment, and passes a change', async () =>
     'provider: "@simulator"\noverride_params: { model: sim-steady }\n',
   );
   expect(await lines(inCi, { BASE: base.trim() })).toMatchObject({ code: 0 });
-  expect(readFileSync(join(work, 'effect.md'), 'utf8')).toContain('`@simulator/sim-steady` (`gateway/fallback-example.yaml:1:1`)');
+  expect(readFileSync(join(work, 'effect.md'), 'utf8')).toContain(
+    '`@simulator/sim-steady` (`gateway/fallback-example.yaml:1:1`)',
+  );
   writeFileSync(join(work, 'configs/gateway/fallback-example.yaml'), 'targets: []\n');
   expect((await lines(`set -e\n${inCi}`, { BASE: base.trim() })).code).not.toBe(0);
 });

@@ -52,7 +52,12 @@ export async function* testsJob(input: unknown): AsyncGenerator<object> {
     else await Promise.race([running, new Promise<void>((resolve) => (wake = resolve))]);
   }
   if (end.kind === 'ran') yield done([], { passed: end.results.length - failed, failed });
-  else yield done(end.kind === 'nothing' ? [end.message] : end.diagnostics.map(describe));
+  else
+    yield done(
+      end.kind === 'nothing'
+        ? [end.message]
+        : end.diagnostics.map((one) => describe({ ...one, file: relative(folder, one.file) })),
+    );
 }
 
 const done = (problems: readonly string[], counts = { passed: 0, failed: 0 }): object => ({
@@ -92,6 +97,13 @@ async function newModules(trial: TestsInput, files: SettingsFiles): Promise<read
     const { settings } = await loadSettings(trial.folder, { env: {}, files: source, fakeMissing: true });
     return (settings?.server.plugins ?? []).map((entry) => (typeof entry === 'string' ? entry : entry.module));
   };
-  const inForce = new Set(await modulesOf(withStoredOf(sentFiles(() => trial.contents), trial)));
+  const inForce = new Set(
+    await modulesOf(
+      withStoredOf(
+        sentFiles(() => trial.contents),
+        trial,
+      ),
+    ),
+  );
   return (await modulesOf(files)).filter((module) => !inForce.has(module));
 }

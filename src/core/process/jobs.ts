@@ -49,7 +49,10 @@ export function runJob(task: JobTask, limitMs: number): Job {
     running -= 1;
     tell({ failed: 'the process ended before its work' });
   });
-  const late = setTimeout(() => child.kill('SIGKILL'), limitMs);
+  const late = setTimeout(() => {
+    tell({ failed: `its process was stopped after ${limitMs / 1000} s` });
+    child.kill('SIGKILL');
+  }, limitMs);
   if (child.pid !== undefined) lower(child.pid);
   child.send(task);
   return { events: events(), stop: () => void child.kill('SIGKILL') };

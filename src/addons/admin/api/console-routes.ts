@@ -98,7 +98,7 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
   'settings.tests': ask({
     path: '/settings/tests',
     summary: 'Run the tests of the settings folder with other texts',
-    description: 'Server-sent events: a `case` for each test, then `done`. At most 90 s.',
+    description: 'Server-sent events: a `case` for each test, then `done`. At most 180 s.',
     body: 'settings_tests',
     streams: 'text/event-stream',
     answer: 'tests_event',

@@ -6,8 +6,8 @@ import { storedOf, type SettingsTrial } from '../../../core/process/settings-tri
 import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 import { knownEnvironment } from '../../../core/settings/source/replaced-files.ts';
 
-/** More than the limit of the job itself: it tells what it has until then. */
-const LIMIT_MS = 90_000;
+/** More than the limit of the job's own work: a process of low priority may take long to start. */
+const LIMIT_MS = 180_000;
 
 /** Runs a job about texts in the place of settings, in a process of its own. Throws TooManyJobs. */
 export function startTrial(

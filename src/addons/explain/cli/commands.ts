@@ -77,7 +77,8 @@ async function diff(args: string[], world: World): Promise<number> {
   const { values, positionals } = parse(args, DIFF, 2);
   const format = oneOf('format', values.format, ['text', 'markdown', 'json']);
   const [before, after] = positionals;
-  if (before === undefined || after === undefined) throw new UsageError('diff needs two folders of settings: OLD and NEW');
+  if (before === undefined || after === undefined)
+    throw new UsageError('diff needs two folders of settings: OLD and NEW');
   const { diffCommand } = await import('./diff.ts');
   return diffCommand({ ...world, before, after, requests: values.requests, format });
 }

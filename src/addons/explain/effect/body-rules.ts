@@ -40,7 +40,9 @@ export function ruleChanges(
     if (path === 'model' || isDeepStrictEqual(one, other)) continue;
     const results = (valuesOf(path) ?? [UNKNOWN]).map((own) => [sentOf(one, own), sentOf(other, own)] as const);
     const [first] = results;
-    const isSure = results.every(([was, is]) => was !== UNKNOWN && is !== UNKNOWN && isDeepStrictEqual([was, is], first));
+    const isSure = results.every(
+      ([was, is]) => was !== UNKNOWN && is !== UNKNOWN && isDeepStrictEqual([was, is], first),
+    );
     if (!first || !isSure) unsure.push(path);
     else if (!isDeepStrictEqual(first[0], first[1]))
       certain.push({

@@ -54,14 +54,20 @@ export function verdictOf({ record }: Sample, before: Side, after: Side, isOfRec
   if (record && way && isOfRecord && !isAsRecorded(record, way)) return unknown(ELSEWHERE);
   if ('noKey' in after) {
     const refused = { status: 401, code: 'invalid_api_key', message: after.noKey };
-    return { kind: 'changed', before: shownWays(before.ways), after: { to: 'refused: no such key', targets: [], refused }, fields: [] };
+    return {
+      kind: 'changed',
+      before: shownWays(before.ways),
+      after: { to: 'refused: no such key', targets: [], refused },
+      fields: [],
+    };
   }
   const [then] = after.ways;
   if (record && way && then) return recordedVerdict(record, way, then);
   return questionVerdict(before.ways, after.ways);
 }
 
-const ELSEWHERE = 'its way depends on what the record does not have: the settings before would send it elsewhere than it went';
+const ELSEWHERE =
+  'its way depends on what the record does not have: the settings before would send it elsewhere than it went';
 
 function isAsRecorded({ targets, error, operation }: RecordedFacts, { targets: own, seen }: Way): boolean {
   if (seen.record.operation !== operation) return false;
@@ -111,7 +117,8 @@ function isAsPatient({ one: { attempt: before } }: RunTarget, { one: { attempt: 
 
 function questionVerdict(before: readonly Way[], after: readonly Way[]): Verdict {
   const [old, now] = [sharesOf(before), sharesOf(after)];
-  const isMoved = old.size !== now.size || [...old].some(([key, share]) => Math.abs((now.get(key) ?? 0) - share) > 1e-9);
+  const isMoved =
+    old.size !== now.size || [...old].some(([key, share]) => Math.abs((now.get(key) ?? 0) - share) > 1e-9);
   const fields = before.flatMap((way) => {
     const same = after.find((one) => keyOf(one) === keyOf(way)) ?? (after.length === 1 ? after[0] : undefined);
     return way.targets.flatMap((target, index) => {
@@ -160,7 +167,9 @@ function shownWays(ways: readonly Way[], at = 0): ShownWay {
   const { error, reply } = seen.exchange;
   if (targets.length > 0)
     return {
-      to: targets.map(({ name, refused }) => (refused === undefined ? name : `${name} (refused: ${refused})`)).join(', then '),
+      to: targets
+        .map(({ name, refused }) => (refused === undefined ? name : `${name} (refused: ${refused})`))
+        .join(', then '),
       ...named,
       targets: targets.map(shownTarget),
       place: (targets[at] ?? targets.at(-1))?.place,

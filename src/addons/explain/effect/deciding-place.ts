@@ -21,9 +21,7 @@ const inFolder = ({ loaded }: Observation, place: Place): Place =>
 export const conditionPlace = (seen: Observation, at: string, index: number | undefined): Place =>
   inFolder(
     seen,
-    placeOf(
-      ownSource(seen, at, index === undefined ? ['strategy', 'default'] : ['strategy', 'conditions', index]),
-    ),
+    placeOf(ownSource(seen, at, index === undefined ? ['strategy', 'default'] : ['strategy', 'conditions', index])),
   );
 
 export const groupPlace = (seen: Observation, at: string): Place => inFolder(seen, targetPlace(seen, at));

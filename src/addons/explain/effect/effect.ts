@@ -67,7 +67,8 @@ export async function* effectOf(setup: EffectSetup): AsyncGenerator<EffectEvent>
   yield { event: 'progress', data: { done, of: looked.length } };
   for (const { sample, count } of cases) {
     const now = clock.now();
-    if (now - began >= limitMs) tally.addUnknown({ reason: `not tried within ${limitMs / 1000} s` }, sample.name, count);
+    if (now - began >= limitMs)
+      tally.addUnknown({ reason: `not tried within ${limitMs / 1000} s` }, sample.name, count);
     else {
       tally.add(await verdictFor(sample, pair), sample.name, count);
       tried += 1;
@@ -184,4 +185,3 @@ class Tally {
 
 const mostFirst = <Counted extends { readonly count: number }>(all: Iterable<Counted>): readonly Counted[] =>
   [...all].toSorted((one, other) => other.count - one.count);
-

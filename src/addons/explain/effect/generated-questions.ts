@@ -79,7 +79,9 @@ function modelsInQuery(query: unknown): readonly string[] {
   if (!isObject(query)) return [];
   return Object.entries(query).flatMap(([name, value]) => {
     if (name !== 'model' && name !== 'params.model') return name.startsWith('$') ? modelsInQuery(value) : [];
-    const wanted = isObject(value) ? Object.entries(value).flatMap(([how, one]) => (how === '$regex' ? [] : one)) : value;
+    const wanted = isObject(value)
+      ? Object.entries(value).flatMap(([how, one]) => (how === '$regex' ? [] : one))
+      : value;
     return [wanted].flat().filter((one): one is string => typeof one === 'string');
   });
 }

@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { builtinPlugins } from '../../../../plugins/index.ts';
 import { loadPluginModules } from '../../../core/compose/plugin-modules.ts';
 import { PluginRegistry } from '../../../core/http/chain/registry.ts';
@@ -39,13 +40,14 @@ export async function* effectJob(input: unknown): AsyncGenerator<EffectEvent> {
     yield* effectOf({ samples, pair, clock: systemClock });
   } catch (error) {
     if (!(error instanceof SettingsRefused)) throw error;
-    yield refused(error, records.length);
+    yield refused(error, configs, records.length);
   }
 }
 
-function refused({ diagnostics }: SettingsRefused, count: number): EffectEvent {
+function refused({ diagnostics }: SettingsRefused, folder: string, count: number): EffectEvent {
   const [first] = diagnostics.filter(({ severity }) => severity === 'error');
-  const reason = `the settings do not load${first ? `: ${describe(first)}` : ''}`;
+  const problem = first && describe({ ...first, file: relative(folder, first.file) });
+  const reason = `the settings do not load${problem === undefined ? '' : `: ${problem}`}`;
   const reasons = [{ reason, count, sample: '' }];
   return { event: 'done', data: { same: 0, changed: 0, unknown: count, reasons, cases: 0 } };
 }

@@ -37,7 +37,10 @@ function readLine(line: string, place: string, reading: RecordReading): Sample |
   if (other !== undefined) throw new BadLine(`${place}: \`${other}\` is for a gateway that serves`);
   try {
     const asked = readQuestion(Buffer.from(line), LIMITS);
-    return sampleOf(toQuestion({ ...asked, headers: { 'content-type': 'application/json', ...asked.headers } }, systemClock), place);
+    return sampleOf(
+      toQuestion({ ...asked, headers: { 'content-type': 'application/json', ...asked.headers } }, systemClock),
+      place,
+    );
   } catch (error) {
     if (error instanceof BadQuestion) throw new BadLine(`${place}: ${error.message}`, { cause: error });
     throw error;

@@ -155,7 +155,10 @@ function metadataOf(record: Json, ofKey: readonly string[]) {
     typeof value === 'string' && isWhole(value) && isWhole(name) && !ofKey.includes(name) ? [[name, value]] : [],
   );
   const metadata = Object.fromEntries(shown) as Readonly<Record<string, string>>;
-  const unknownMetadata = new Set([...ofKey, ...all.flatMap(([name]) => (Object.hasOwn(metadata, name) ? [] : [name]))]);
+  const unknownMetadata = new Set([
+    ...ofKey,
+    ...all.flatMap(([name]) => (Object.hasOwn(metadata, name) ? [] : [name])),
+  ]);
   const leftOut = isObject(record['left_out']) ? record['left_out']['metadata'] : undefined;
   return { metadata, unknownMetadata, hasAllMetadata: leftOut === undefined };
 }

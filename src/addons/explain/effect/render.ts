@@ -60,7 +60,10 @@ export function effectMarkdown({ changes, done }: EffectReport): string {
           ...changes.map(
             ({ count: number, before, after, fields, sample }) =>
               `| ${count(number)} | ${code(before.to)} ${placeCell(before.place)} | ${code(after.to)} ${placeCell(after.place)} | ${fields
-                .map(({ path, before: was, after: is }) => `${code(path)}: ${code(valueText(was))} → ${code(valueText(is))}`)
+                .map(
+                  ({ path, before: was, after: is }) =>
+                    `${code(path)}: ${code(valueText(was))} → ${code(valueText(is))}`,
+                )
                 .join('<br>')} | ${code(sample)} |`,
           ),
         ]
@@ -82,5 +85,6 @@ export function effectMarkdown({ changes, done }: EffectReport): string {
 
 /** Texts come from settings and callers: none of them may end its cell or become markup. */
 const cell = (text: string): string => text.replaceAll(/[\\|<>*_[\]&]/g, (sign) => `\\${sign}`).replaceAll(/\s+/g, ' ');
-const code = (text: string): string => `\`${text.replaceAll('`', "'").replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')}\``;
+const code = (text: string): string =>
+  `\`${text.replaceAll('`', "'").replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')}\``;
 const placeCell = (place: SettingPlace | undefined): string => (place ? `(${code(at(place))})` : '');

@@ -60,7 +60,9 @@ function textsOf(folder: string, { files, folders }: ReadPlaces): Texts {
 const CONFIG = /^gateway\/(.+)\.yaml$/;
 
 function changedFiles(before: Texts, after: Texts): ChangedFiles {
-  const names = [...new Set([...before.keys(), ...after.keys()])].filter((name) => before.get(name) !== after.get(name));
+  const names = [...new Set([...before.keys(), ...after.keys()])].filter(
+    (name) => before.get(name) !== after.get(name),
+  );
   // A list of names: each file of it is compared itself.
   const files = names.filter((name) => name !== 'gateway' && name !== '');
   const configs = files.flatMap((name) => CONFIG.exec(name)?.[1] ?? []);

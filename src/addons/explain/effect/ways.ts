@@ -94,7 +94,10 @@ function unknownCondition(
   seen: Observation,
 ): UnknownWay {
   const names = fields.map((name) => `\`${name}\``).join(' and ');
-  return { reason: `a condition compares ${names}, which the record does not have`, place: conditionPlace(seen, at, index) };
+  return {
+    reason: `a condition compares ${names}, which the record does not have`,
+    place: conditionPlace(seen, at, index),
+  };
 }
 
 /** Explain runs no plugin that is not declared pure, and such a plugin may change anything. */

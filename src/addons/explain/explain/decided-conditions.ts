@@ -36,8 +36,7 @@ function decidedRoute(route: Route, decide: () => Decide | undefined): Route {
     branches: route.branches.map((branch, index) => ({
       ...branch,
       member: inner.get(branch.member) ?? branch.member,
-      holds: (request) =>
-        decide()?.({ query: branch.query, at: route.path, index }, request) ?? branch.holds(request),
+      holds: (request) => decide()?.({ query: branch.query, at: route.path, index }, request) ?? branch.holds(request),
     })),
   };
 }

@@ -16,7 +16,10 @@ export function replacedFiles(
   const listed = [...inside].map(([path, names]) => {
     const known = folders.get(path);
     const before = known && 'names' in known ? known : { names: [], folders: [] };
-    return [path, { ...before, names: [...new Set([...before.names, ...names.map((name) => basename(name))])] }] as const;
+    return [
+      path,
+      { ...before, names: [...new Set([...before.names, ...names.map((name) => basename(name))])] },
+    ] as const;
   });
   return sentFiles(() => ({ files: new Map([...files, ...replaced]), folders: new Map([...folders, ...listed]) }));
 }
