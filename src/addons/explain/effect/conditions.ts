@@ -15,8 +15,18 @@ export interface UnknownCondition {
   readonly fields: readonly string[];
 }
 
-/** Decides whether a query holds for all values that its fields may have. @param unread gets the fields that are not known */
-export function truthOf(query: unknown, valuesOf: ValuesOf, unread: Set<string>): Truth {
+interface ReadTruth {
+  readonly truth: Truth;
+  /** The fields that the query compares, and the values that each may have. */
+  readonly read: ReadonlyMap<string, readonly unknown[] | undefined>;
+  /** Fields that are not known well enough. */
+  readonly unread: readonly string[];
+}
+
+/** Decides whether a query holds for all values that its fields may have. */
+export function truthOf(query: unknown, valuesOf: ValuesOf): ReadTruth {
+  const read = new Map<string, readonly unknown[] | undefined>();
+  const unread = new Set<string>();
   // Patterns add up their cost by the request.
   const account = {};
   const shape: QueryShape<Truth> = {
@@ -25,6 +35,7 @@ export function truthOf(query: unknown, valuesOf: ValuesOf, unread: Set<string>)
     not: (truth) => (truth === undefined ? undefined : !truth),
     compare({ name }, comparisons) {
       const values = valuesOf(name);
+      read.set(name, values);
       const truths = values?.map((value) => comparisons.every(({ test }) => test(value, account))) ?? [];
       const [first] = truths;
       if (first !== undefined && truths.every((truth) => truth === first)) return first;
@@ -33,7 +44,7 @@ export function truthOf(query: unknown, valuesOf: ValuesOf, unread: Set<string>)
     },
     never: () => false,
   };
-  return readQuery(query, unchecked(), shape);
+  return { truth: readQuery(query, unchecked(), shape), read, unread: [...unread] };
 }
 
 function all(parts: readonly Truth[]): Truth {
@@ -47,8 +58,9 @@ function any(parts: readonly Truth[]): Truth {
 }
 
 /**
- * Decides the conditions of a request that a record is of: by what the record says of the same condition, else by the values that are known.
- * @param decided what the record says of conditions, by their queries; the settings of the record fill it
+ * Decides the conditions of a request that a record is of: by the values that are known, else by what the record says of the same condition, if
+ * what is known of its fields is the same.
+ * @param decided what the record says of conditions: the settings of the record fill it
  */
 export function decideByRecord(
   facts: RecordedFacts,
@@ -56,21 +68,23 @@ export function decideByRecord(
 ): { readonly decide: Decide; readonly unknown: UnknownCondition[] } {
   const unknown: UnknownCondition[] = [];
   const decide: Decide = ({ query, at, index }, request) => {
-    const { held } = facts;
-    const key = JSON.stringify(query);
-    if (isOfRecord && held.has(at)) {
-      const chosen = held.get(at);
-      const holds = index === chosen;
-      if (chosen === undefined || index <= chosen) decided.set(key, holds);
-    }
-    const said = decided.get(key);
-    if (said !== undefined) return said;
-    const unread = new Set<string>();
-    const truth = truthOf(query, valuesIn(facts, request), unread);
-    if (truth === undefined) unknown.push({ at, index, fields: [...unread] });
-    return truth ?? false;
+    const { truth, read, unread } = truthOf(query, valuesIn(facts, request));
+    // Settings may change what a condition reads: metadata of keys, targets of aliases.
+    const key = JSON.stringify([query, [...read]]);
+    const said = isOfRecord ? recordedTruth(facts, at, index) : undefined;
+    if (said !== undefined) decided.set(key, said);
+    const known = truth ?? decided.get(key);
+    if (known === undefined) unknown.push({ at, index, fields: unread });
+    return known ?? false;
   };
   return { decide, unknown };
+}
+
+/** Undefined: the record does not say; an earlier condition held. */
+function recordedTruth({ held }: RecordedFacts, at: string, index: number): boolean | undefined {
+  if (!held.has(at)) return undefined;
+  const chosen = held.get(at);
+  return chosen === undefined || index <= chosen ? index === chosen : undefined;
 }
 
 /** Fields whose values a run has whenever the record has them. */
