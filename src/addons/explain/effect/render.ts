@@ -84,7 +84,14 @@ export function effectMarkdown({ changes, done }: EffectReport): string {
 }
 
 /** Texts come from settings and callers: none of them may end its cell or become markup. */
-const cell = (text: string): string => text.replaceAll(/[\\|<>*_[\]&]/g, (sign) => `\\${sign}`).replaceAll(/\s+/g, ' ');
+const cell = (text: string): string =>
+  text
+    .replaceAll(/\s+/g, ' ')
+    .split(/(`[^`]*`)/)
+    .map((part, index) => (index % 2 === 1 ? code(part.slice(1, -1)) : escaped(part)))
+    .join('');
+const escaped = (text: string): string =>
+  text.replaceAll(/[\\|<>*_[\]&`]/g, (sign) => (sign === '<' ? '&lt;' : `\\${sign}`));
 const code = (text: string): string =>
   `\`${text.replaceAll('`', "'").replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')}\``;
 const placeCell = (place: SettingPlace | undefined): string => (place ? `(${code(at(place))})` : '');
