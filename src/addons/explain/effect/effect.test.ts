@@ -95,7 +95,7 @@ describe('the effect of a change on recorded requests', () => {
     ['an unknown operation', prod('paid', 'gold'), { operation: 'future' }, 'this build has no operation future'],
     [
       'attempts that are left out',
-      prod('strategy:', 'guards: []\nstrategy:'),
+      prod('paid', 'gold'),
       { metadata: { tier: 'a' }, left_out: { metadata: 2, attempts: 1 } },
       'not all its attempts are in the record',
     ],
@@ -198,6 +198,6 @@ describe('the effect of a change on requests made of the settings', () => {
     const { changes } = await effectWith({
       'keys.yaml': { keys: [{ id: 'app', key: '${env:APP_KEY}', default_config: 'prod', providers: ['@claude'] }] },
     });
-    expect(changes).toMatchObject([{ count: 2, after: { to: '@openai/gpt-4o-mini (refused: provider_not_allowed)' } }]);
+    expect(changes).toMatchObject([{ count: 2, after: { to: 'refused: model_not_allowed', place: { file: 'keys.yaml', line: 1 } } }]);
   });
 });
