@@ -71,6 +71,8 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   'settings.get': { path: '/settings' },
   'settings.file': { path: '/settings/file?path=gateway/default.yaml' },
   'settings.places': { path: '/settings/places?config=default' },
+  'settings.effect': { path: '/settings/effect', body: { files: { 'gateway/default.yaml': 'provider: "@sim"\n' }, last: 5 } },
+  'settings.tests': { path: '/settings/tests', body: { files: { 'gateway/default.yaml': 'provider: "@sim"\n' } } },
   'find.list': { path: '/find?q=test' },
   'stream.get': { path: '/stream' },
   'stats.get': { path: '/stats?by=key' },

@@ -60,6 +60,8 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   'settings.get': reads,
   'settings.file': reads,
   'settings.places': reads,
+  'settings.effect': reads,
+  'settings.tests': asks,
   'find.list': reads,
   'stream.get': reads,
   'stats.get': reads,

@@ -21,7 +21,7 @@ let admin: AdminGateway;
 let token: string;
 beforeAll(async () => {
   const catalog = `providers:\n  - slug: sim\n    provider: simulator\n  - slug: other\n    provider: openai\n    api_key: ${SECRET}\n`;
-  admin = await startAdmin({ catalog, gateway: { prod: CONFIG } });
+  admin = await startAdmin({ catalog, gateway: { prod: CONFIG, default: { provider: '@sim' } } });
   token = await admin.token('operator');
   for (const text of ['one', 'two'])
     await fetch(`${admin.gateway.data.url}/v1/chat/completions`, {
