@@ -40,7 +40,8 @@ export function runJob(task: JobTask, limitMs: number): Job {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
     env: {},
-    execArgv: [],
+    // No signal opens the inspector.
+    execArgv: ['--disable-sigusr1'],
   });
   child.on('message', tell);
   child.once('error', ({ message }) => tell({ failed: message }));

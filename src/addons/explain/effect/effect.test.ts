@@ -83,6 +83,7 @@ describe('the effect of a change on recorded requests', () => {
       { config: { id: 'inline', hash: 'x', by: 'inline' } },
       'it brought its own config',
     ],
+    ['a record of an earlier version', prod('paid', 'gold'), { model: undefined }, 'of an earlier version'],
     ['no key', prod('paid', 'gold'), { key_id: undefined }, 'no key of the gateway sent it'],
     [
       'a key that is not in the settings',

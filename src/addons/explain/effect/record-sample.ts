@@ -74,7 +74,7 @@ function read(record: Json, reading: RecordReading): Omit<Sample, 'name'> {
   const facts: RecordedFacts = {
     ...settingsIn(record),
     operation: operation.id,
-    model: textIn(record, 'model'),
+    model: textIn(record, 'model') || undefined,
     error: isObject(record['error']) ? textIn(record['error'], 'code') : undefined,
     held: heldIn(record),
     values,
@@ -110,15 +110,17 @@ function pathOf(record: Json, { query }: Operation): string {
 
 function bodyOf(record: Json, operation: Operation, values: RecordedFacts['values']): Buffer {
   if ((operation.body ?? (operation.method === 'POST' ? 'json' : 'none')) === 'none') return Buffer.alloc(0);
-  const model = record['model'] === undefined ? undefined : exact(record, 'model');
+  const model = exact(record, 'model');
   if (model === undefined && record['model'] !== undefined)
     throw new Unknown('the name of its model is not whole in the record');
+  if (model === undefined && (record['config'] !== undefined || itemsIn(record, 'attempts').length > 0))
+    throw new Unknown('the record is of an earlier version, which had no model');
   const fields = new Map(
     [...values].flatMap(([name, [value]]) =>
       name.startsWith('params.') ? [[name.slice('params.'.length), value] as const] : [],
     ),
   );
-  const body = placeholderBody(operation, { model, stream: record['stream'] === true, fields });
+  const body = placeholderBody(operation, { model: model === '' ? undefined : model, stream: record['stream'] === true, fields });
   if (!body) throw new Unknown(`records have no bodies, and ${operation.id} needs one`);
   return Buffer.from(JSON.stringify(body));
 }

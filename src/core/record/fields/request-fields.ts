@@ -82,7 +82,12 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { line: 'config_id', span: SPAN.configId, as: 'text', value: 'configId' },
   { line: 'gateway_config_hash', as: 'text', value: 'configHash' },
   group({ record: 'config' }, CONFIG_FIELDS, (record) => (record.configId === undefined ? undefined : record)),
-  { record: 'model', as: 'text', value: ({ askedModel }) => askedModel && cut(askedModel) },
+  {
+    record: 'model',
+    as: 'text',
+    // Empty: the request named none, and got a config.
+    value: ({ askedModel = '', configId }) => (askedModel === '' && configId === undefined ? undefined : cut(askedModel)),
+  },
   { line: 'alias', record: 'alias', span: SPAN.alias, as: 'text', value: 'alias' },
   { line: 'prompt', as: 'text', value: ({ prompt }) => prompt && `${prompt.id}@${prompt.version}` },
   group({ record: 'prompt' }, PROMPT_FIELDS, ({ prompt }) => prompt),
