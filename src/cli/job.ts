@@ -2,26 +2,24 @@ import { keepCompiledCode } from '../core/process/compiled-code.ts';
 
 // Must come first, as in start.ts.
 keepCompiledCode();
-const [{ registerAddOns }, { jobOf }, { addOns }, { messageOf }] = await Promise.all([
+const [{ registerAddOns }, { jobOf }, { addOns }] = await Promise.all([
   import('../core/commands/add-on.ts'),
   import('../core/process/add-on-parts.ts'),
   import('../addons/index.ts'),
-  import('../core/kernel/outside/thrown.ts'),
 ]);
 
 /** The process of a job (core/process/jobs.ts). It ends with its parent. */
-const tell = (message: import('../core/process/jobs.ts').JobMessage): void => void process.send?.(message);
 process.once('disconnect', () => process.exit());
-process.once('message', (task: import('../core/process/jobs.ts').JobTask) => {
-  run(task).then(
-    () => tell({ done: true }),
-    (error: unknown) => tell({ failed: messageOf(error) }),
+process.once('message', ({ name, input }: import('../core/process/jobs.ts').JobTask) => {
+  run(name, input).then(
+    () => process.send?.({}),
+    (error: unknown) => process.send?.({ failed: error instanceof Error ? error.message : String(error) }),
   );
 });
 
-async function run({ name, input }: import('../core/process/jobs.ts').JobTask): Promise<void> {
+async function run(name: string, input: unknown): Promise<void> {
   await registerAddOns(addOns);
   const job = jobOf(name);
   if (!job) throw new Error(`this build has no job ${name}`);
-  for await (const event of job(input)) tell({ event });
+  for await (const event of job(input)) process.send?.({ event });
 }

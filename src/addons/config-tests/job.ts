@@ -25,39 +25,21 @@ export async function* testsJob(input: unknown): AsyncGenerator<object> {
   const unknown = await newModules(trial, files);
   if (unknown.length > 0)
     return yield done([`not run: the plugin ${unknown[0]} is not among those in force, and texts load no module`]);
-  const events: object[] = [];
-  let wake = (): void => {};
-  let failed = 0;
-  const running = runTests({
+  const results: CaseResult[] = [];
+  const end = await runTests({
     folder,
     files,
     clock: systemClock,
     filter: filter === '' ? undefined : filter,
     bail: false,
     runCase,
-    onResult(result) {
-      if (hasFailed(result)) failed += 1;
-      events.push({ event: 'case', data: caseOf(result, folder) });
-      wake();
-    },
-  }).finally(() => wake());
-  let end: Awaited<typeof running> | undefined;
-  void running.then(
-    (one) => (end = one),
-    () => {},
-  );
-  while (!end || events.length > 0) {
-    const event = events.shift();
-    if (event) yield event;
-    else await Promise.race([running, new Promise<void>((resolve) => (wake = resolve))]);
-  }
-  if (end.kind === 'ran') yield done([], { passed: end.results.length - failed, failed });
-  else
-    yield done(
-      end.kind === 'nothing'
-        ? [end.message]
-        : end.diagnostics.map((one) => describe({ ...one, file: relative(folder, one.file) })),
-    );
+    onResult: (result) => void results.push(result),
+  });
+  for (const result of results) yield { event: 'case', data: caseOf(result, folder) };
+  if (end.kind === 'nothing') return yield done([end.message]);
+  if (end.kind === 'broken') return yield done(end.diagnostics.map((one) => describe({ ...one, file: relative(folder, one.file) })));
+  const failed = results.filter(hasFailed).length;
+  yield done([], { passed: results.length - failed, failed });
 }
 
 const done = (problems: readonly string[], counts = { passed: 0, failed: 0 }): object => ({

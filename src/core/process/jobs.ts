@@ -1,20 +1,22 @@
 import { fork } from 'node:child_process';
+import { on } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { moduleFile } from '../kernel/package-root.ts';
 
 const PROCESS = moduleFile('src/cli/job');
 const MAX_JOBS = 2;
 
-/** What the process of a job gets, and what it tells. */
 export interface JobTask {
   readonly name: string;
   readonly input: unknown;
 }
-export type JobMessage = { readonly event: object } | { readonly failed: string } | { readonly done: true };
+/** The last message of a process has no event. */
+export interface JobMessage {
+  readonly event?: object;
+  readonly failed?: string;
+}
 
 export class TooManyJobs extends Error {}
-
-let running = 0;
 
 export interface Job {
   /** Rejects when the process ends before its work. */
@@ -22,53 +24,44 @@ export interface Job {
   stop(): void;
 }
 
+const running = new Set<object>();
+
 /**
  * Work that takes seconds, which a process that serves does not have: it runs in a process of low priority. Input and events are plain values.
  * Throws TooManyJobs. The process ends with the reader of its events, and after `limitMs`.
  */
 export function runJob(task: JobTask, limitMs: number): Job {
-  if (running >= MAX_JOBS) throw new TooManyJobs(`${MAX_JOBS} such processes run already.`);
-  running += 1;
-  const arrived: JobMessage[] = [];
-  let wake = (): void => {};
-  const tell = (message: JobMessage): void => {
-    arrived.push(message);
-    wake();
-  };
-  // It gets no variable of the environment: the input has what it needs. `advanced` keeps maps.
+  if (running.size >= MAX_JOBS) throw new TooManyJobs(`${MAX_JOBS} such processes run already.`);
+  // It gets no variable of the environment: the input has what it needs. No signal opens the inspector. `advanced` keeps maps.
   const child = fork(PROCESS, [], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
     env: {},
-    // No signal opens the inspector.
     execArgv: ['--disable-sigusr1'],
   });
-  child.on('message', tell);
-  child.once('error', ({ message }) => tell({ failed: message }));
-  child.once('exit', () => {
+  running.add(child);
+  const stop = (): void => void child.kill('SIGKILL');
+  const late = setTimeout(stop, limitMs);
+  const ended = (): void => {
     clearTimeout(late);
-    running -= 1;
-    tell({ failed: 'the process ended before its work' });
-  });
-  const late = setTimeout(() => {
-    tell({ failed: `its process was stopped after ${limitMs / 1000} s` });
-    child.kill('SIGKILL');
-  }, limitMs);
+    running.delete(child);
+  };
+  child.once('exit', ended).once('error', ended);
+  const messages = on(child, 'message', { close: ['exit'] });
   if (child.pid !== undefined) lower(child.pid);
-  child.send(task);
-  return { events: events(), stop: () => void child.kill('SIGKILL') };
+  child.send(task, () => {});
+  return { events: events(), stop };
 
   async function* events(): AsyncGenerator<object> {
     try {
-      for (;;) {
-        const message = arrived.shift();
-        if (!message) await new Promise<void>((resolve) => (wake = resolve));
-        else if ('failed' in message) throw new Error(message.failed);
-        else if ('done' in message) return;
-        else yield message.event;
+      for await (const [message] of messages as AsyncIterable<[JobMessage]>) {
+        if (message.failed !== undefined) throw new Error(message.failed);
+        if (!message.event) return;
+        yield message.event;
       }
+      throw new Error(`its process ended before its work, which takes ${limitMs / 1000} s at most`);
     } finally {
-      child.kill('SIGKILL');
+      stop();
     }
   }
 }

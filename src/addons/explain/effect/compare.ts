@@ -199,14 +199,8 @@ function differencesOf(before: unknown, after: unknown): readonly FieldChange[] 
 const LONGEST = 200;
 
 /** A long value as the beginning of its JSON. */
-function short<Field extends FieldChange>(field: Field): Field {
-  const cut = (value: unknown): unknown => {
-    const text = JSON.stringify(value) ?? '';
+const short = (field: ShownField): ShownField =>
+  JSON.parse(JSON.stringify(field), (name, value: unknown) => {
+    const text = name === 'before' || name === 'after' ? JSON.stringify(value) : '';
     return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : value;
-  };
-  return {
-    ...field,
-    ...('before' in field && { before: cut(field.before) }),
-    ...('after' in field && { after: cut(field.after) }),
-  };
-}
+  }) as ShownField;

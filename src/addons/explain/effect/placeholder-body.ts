@@ -1,5 +1,4 @@
-import type { Operation } from '../../../core/kernel/index.ts';
-import { setAt } from './set-at.ts';
+import { isObject, type Operation } from '../../../core/kernel/index.ts';
 
 const TEXT = '[text]';
 
@@ -47,4 +46,13 @@ export function placeholderBody(operation: Operation, { model, stream, fields }:
   };
   for (const [path, value] of fields) if (value !== undefined) setAt(body, path.split('.'), value);
   return body;
+}
+
+function setAt(into: Record<string, unknown>, [name = '', ...inner]: readonly string[], value: unknown): void {
+  // Assigning it would change the object itself.
+  if (name === '__proto__') return;
+  const before = into[name];
+  const next: Record<string, unknown> = isObject(before) ? before : {};
+  into[name] = inner.length === 0 ? value : next;
+  if (inner.length > 0) setAt(next, inner, value);
 }
