@@ -195,6 +195,19 @@ describe('the effect of a change on requests made of the settings', () => {
     ]);
   });
 
+  it.each<[string, object, object]>([
+    ['is disabled', { disabled: true }, { changed: 2, unknown: 0 }],
+    ['has expired', { expires_at: '2020-01-01T00:00:00Z' }, { changed: 2, unknown: 0 }],
+    ['is for other networks', { networks: ['10.0.0.0/8'] }, { changed: 0, unknown: 2 }],
+    ['has another secret', { key: '${env:OTHER_KEY}' }, { changed: 0, unknown: 2 }],
+    ['has another contact', { contact: 'ann@example.com' }, { changed: 0, unknown: 0 }],
+  ])('knows a key that %s', async (_, more, expected) => {
+    const key = { id: 'app', key: '${env:APP_KEY}', default_config: 'prod', ...more };
+    const { changes, done } = await effectWith({ 'keys.yaml': { keys: [key] } });
+    expect(done).toMatchObject(expected);
+    for (const { after } of changes) expect(after.to).toMatch(/^refused: /);
+  });
+
   it('shows a request that the settings refuse', async () => {
     const { changes } = await effectWith({
       'keys.yaml': { keys: [{ id: 'app', key: '${env:APP_KEY}', default_config: 'prod', providers: ['@claude'] }] },

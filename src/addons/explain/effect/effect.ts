@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { targetsOf } from '../../../core/memory/ports.ts';
 import type { GatewayConfig, Target } from '../../../core/kernel/index.ts';
 import type { SettingPlace } from '../explanation/explanation.ts';
+import { admissionOf } from './admission.ts';
 import { verdictOf, type ShownField, type ShownWay, type Verdict } from './compare.ts';
 import { isUnknown, type Sample, type UnknownSample } from './sample.ts';
 import type { SettingsPair } from './settings-pair.ts';
@@ -103,6 +104,8 @@ async function verdictFor(sample: Sample | UnknownSample, pair: SettingsPair): P
   if (!changed.shared && changed.configs.size === 0) return SAME;
   if (record?.settingsHash === settings.before.hash && !mayDiffer(record.config?.id)) return SAME;
   if (isUnknown(sample)) return { kind: 'unknown', unknown: { reason: sample.reason } };
+  const refused = changed.shared && admissionOf(sample, pair.loaded.before, pair.loaded.after);
+  if (refused) return refused;
   const isOfRecord = sample.record !== undefined && (await isOfSettings(sample.record, before));
   const decided = new Map<string, boolean>();
   const open = sample.record?.open ?? [];

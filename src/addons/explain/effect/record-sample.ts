@@ -15,6 +15,8 @@ export interface RecordReading {
   readonly metadataOfKey: (key: string) => readonly string[];
   /** The moment of the request matters: some targets are chosen by it. */
   readonly needsTime: boolean;
+  /** When and from where a request came matters: keys may differ. */
+  readonly needsCaller: boolean;
 }
 
 /** A request that cannot be asked: the reason is for people. */
@@ -52,6 +54,7 @@ function read(record: Json, reading: RecordReading): Omit<Sample, 'name'> {
   if (by === 'inline') throw new Unknown('it brought its own config, which is not in the record');
   const values = valuesOf(record);
   const { metadata, ...known } = metadataOf(record, reading.metadataOfKey(key));
+  const at = Date.parse(textIn(record, 'time') ?? '') || 0;
   const question = {
     method: operation.method,
     path: pathOf(record, operation),
@@ -69,11 +72,13 @@ function read(record: Json, reading: RecordReading): Omit<Sample, 'name'> {
     draws: undefined,
     // It has passed the limits of its caller.
     limited: null,
-    ...(reading.needsTime && { at: { now: 0, wall: Date.parse(textIn(record, 'time') ?? '') || 0 } }),
+    ...(reading.needsTime && { at: { now: 0, wall: at } }),
   };
   const facts: RecordedFacts = {
     ...settingsIn(record),
     operation: operation.id,
+    address: textIn(record, 'client_ip'),
+    at,
     model: textIn(record, 'model') || undefined,
     error: isObject(record['error']) ? textIn(record['error'], 'code') : undefined,
     held: heldIn(record),
@@ -85,8 +90,8 @@ function read(record: Json, reading: RecordReading): Omit<Sample, 'name'> {
     ),
     ...attemptsOf(record),
   };
-  const { settingsHash: _, ...ofWay } = facts;
-  return { question, record: facts, sameAs: JSON.stringify([question, ofWay, facts.settingsHash], plain) };
+  const { at: _, address: __, ...ofWay } = facts;
+  return { question, record: facts, sameAs: JSON.stringify([question, reading.needsCaller ? facts : ofWay], plain) };
 }
 
 /** Maps and sets as lists; buffers as text. */

@@ -45,6 +45,9 @@ export interface RecordedFacts {
   readonly draws: readonly number[];
   /** Failures by `@slug/model`. */
   readonly failures: ReadonlyMap<string, GatewayError>;
+  /** Of the client, and milliseconds since 1970. */
+  readonly address: string | undefined;
+  readonly at: number;
   /** Paths of targets whose breaker was open. */
   readonly open: readonly string[];
 }

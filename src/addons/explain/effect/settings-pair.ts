@@ -3,7 +3,7 @@ import type { Clock } from '../../../plugin/index.ts';
 import { createLogger } from '../../../core/record/log/logger.ts';
 import { headerPrefixes } from '../../../core/settings/compile/server-settings.ts';
 import { callerOf } from '../../../core/settings/compile/key-ring.ts';
-import type { Settings } from '../../../core/settings/read/load.ts';
+import type { LoadResult, Settings } from '../../../core/settings/read/load.ts';
 import type { ReadPlaces } from '../../../core/settings/source/files.ts';
 import { RecordedFiles } from '../../../core/settings/source/recorded-files.ts';
 import { Explainer, type ExplainerSetup } from '../explain/explainer.ts';
@@ -13,6 +13,7 @@ import type { RecordReading } from './record-sample.ts';
 export interface SettingsPair {
   readonly before: Explainer;
   readonly after: Explainer;
+  readonly loaded: { readonly before: LoadResult; readonly after: LoadResult };
   readonly settings: { readonly before: Settings; readonly after: Settings };
   readonly changed: ChangedFiles;
   close(): Promise<void>;
@@ -37,9 +38,10 @@ export async function openPair(before: Version, after: Version, clock: Clock): P
   );
   const close = async (): Promise<void> => void (await Promise.all([old!.close(), now!.close()]));
   try {
-    const settings = { before: await old!.settings(), after: await now!.settings() };
+    const loaded = { before: await old!.loaded(), after: await now!.loaded() };
+    const settings = { before: loaded.before.settings!, after: loaded.after.settings! };
     const [was, is] = [before, after].map(({ configs }, index) => textsOf(configs, read[index]!.contents));
-    return { before: old!, after: now!, settings, changed: changedFiles(was!, is!), close };
+    return { before: old!, after: now!, loaded, settings, changed: changedFiles(was!, is!), close };
   } catch (error) {
     await close();
     throw error;
@@ -70,7 +72,7 @@ function changedFiles(before: Texts, after: Texts): ChangedFiles {
 }
 
 /** How records are read by the settings before. */
-export function readingOf({ settings: { before, after } }: Pick<SettingsPair, 'settings'>): RecordReading {
+export function readingOf({ settings: { before, after }, changed }: SettingsPair): RecordReading {
   const [prefix = 'x-gateway-'] = headerPrefixes(before.server);
   const keys = new Map(before.keys.keys.map((key) => [key.id, key]));
   return {
@@ -79,6 +81,7 @@ export function readingOf({ settings: { before, after } }: Pick<SettingsPair, 's
       const key = keys.get(id);
       return key ? Object.keys(callerOf(key, before.teams).metadata ?? {}) : [];
     },
+    needsCaller: changed.shared,
     needsTime: [before, after].some(({ gateway }) => JSON.stringify([...gateway.values()]).includes('"sticky"')),
   };
 }

@@ -63,9 +63,9 @@ export async function sideOf(sample: Sample, asked: Asked): Promise<Side> {
 
 /** A record is of the settings whose config it has, or whose hash. */
 export async function isOfSettings({ settingsHash, config }: RecordedFacts, explainer: Explainer): Promise<boolean> {
-  const { hash, gateway } = await explainer.settings();
-  const file = config && gateway.get(config.id);
-  return settingsHash === hash || (file !== undefined && hashOfConfig(file) === config?.hash);
+  const { settings } = await explainer.loaded();
+  const file = config && settings?.gateway.get(config.id);
+  return settingsHash === settings?.hash || (file !== undefined && hashOfConfig(file) === config?.hash);
 }
 
 async function recordedWay(question: ExplainQuestion, record: RecordedFacts, asked: Asked): Promise<Side> {

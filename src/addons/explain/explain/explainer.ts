@@ -109,8 +109,8 @@ export class Explainer {
   }
 
   /** The settings of its questions. Rejects with SettingsRefused. */
-  settings(): Promise<Settings> {
-    return this.#inTurn(async () => (await (this.#compiled ??= this.#compile(this.#setup.clock.wall()))).settings);
+  loaded(): Promise<LoadResult> {
+    return this.#inTurn(async () => (await (this.#compiled ??= this.#compile(this.#setup.clock.wall()))).loaded);
   }
 
   /** Runs one question at a time, because they share plugin instances with state. */
