@@ -4,6 +4,7 @@ import { GatewayError, Secret } from '../../../plugin/index.ts';
 import { DigestRing } from '../../../core/settings/compile/key-ring.ts';
 import { Tenants } from '../../../core/settings/compile/tenants.ts';
 import type { LoadResult } from '../../../core/settings/read/load.ts';
+import { valueAt } from '../../../core/settings/schema/pointer.ts';
 import type { Verdict } from './compare.ts';
 import type { Sample } from './sample.ts';
 
@@ -25,6 +26,8 @@ export function admissionOf({ question, record }: Sample, before: LoadResult, af
     return unknown('the key has another secret or certificate now');
   const [was, is] = [refusalOf(old, before, record), refusalOf(now, after, record)];
   if (record && was) return unknown('its key is not valid');
+  if (record && limitsOf(old, before) !== limitsOf(now, after))
+    return unknown('limits or budgets above the key have changed, and depend on all other requests');
   if (was?.code === is?.code) return undefined;
   if (!record && [was?.code, is?.code].includes('network_not_allowed'))
     return unknown('the networks of the key differ, and the question has no address');
@@ -43,6 +46,13 @@ export function admissionOf({ question, record }: Sample, before: LoadResult, af
 /** Secrets by their sources: one that is not set here is a placeholder. */
 const identityOf = (value: unknown): string | undefined =>
   value instanceof Secret && !value.source?.includes(':') ? value.reveal() : JSON.stringify(value);
+
+/** Of the key, its team and its organization. */
+function limitsOf(key: GatewayKey, { settings }: LoadResult): string {
+  const team = settings?.teams.teams?.[key.team ?? ''];
+  const nodes = [key, team, settings?.teams.organizations?.[team?.organization ?? '']];
+  return JSON.stringify(nodes.map((node) => [valueAt(node, ['limits']), valueAt(node, ['budgets'])]));
+}
 
 function refusalOf(key: GatewayKey, { settings }: LoadResult, record: Sample['record']): GatewayError | undefined {
   const tenants = Tenants.of({ keys: { keys: [key] }, teams: settings?.teams ?? {} });
