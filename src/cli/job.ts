@@ -1,4 +1,5 @@
 import { keepCompiledCode } from '../core/process/compiled-code.ts';
+import type { JobTask } from '../core/process/jobs.ts';
 
 // Must come first, as in start.ts.
 keepCompiledCode();
@@ -10,7 +11,7 @@ const [{ registerAddOns }, { jobOf }, { addOns }] = await Promise.all([
 
 /** The process of a job (core/process/jobs.ts). It ends with its parent. */
 process.once('disconnect', () => process.exit());
-process.once('message', ({ name, input }: import('../core/process/jobs.ts').JobTask) => {
+process.once('message', ({ name, input }: JobTask) => {
   run(name, input).then(
     () => process.send?.({}),
     (error: unknown) => process.send?.({ failed: error instanceof Error ? error.message : String(error) }),

@@ -4,7 +4,7 @@ import { isFull, runs } from '../support/effort.ts';
 import { compare } from './comparison.ts';
 
 /** The gate sends fewer of them. */
-const REQUESTS = isFull('properties') ? 1_000 : 100;
+const REQUESTS = isFull('properties') ? 1_000 : 30;
 
 it('says of recorded requests what happens when they are sent with the changed settings', async () => {
   const sums = { same: 0, changed: 0, unknown: 0 };

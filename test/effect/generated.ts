@@ -2,7 +2,7 @@ import type { TestSettings } from '../support/gateway.ts';
 
 /** Random settings, changes of them, and requests that meet their conditions. */
 
-export const KEYS = ['alpha', 'beta'] as const;
+const KEYS = ['alpha', 'beta'] as const;
 export const keyText = (id: string): string => `gatehouse-effect-key-of-${id}`;
 
 /** Of the scripted upstream: `down-…` answers 503, `busy-…` 429, `strict-…` 400, all others 200. */

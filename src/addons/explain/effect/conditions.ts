@@ -7,7 +7,7 @@ import type { RecordedFacts } from './sample.ts';
 type Truth = boolean | undefined;
 
 /** The values that a field may have. Undefined: not known. */
-export type ValuesOf = (field: string) => readonly unknown[] | undefined;
+type ValuesOf = (field: string) => readonly unknown[] | undefined;
 
 export interface UnknownCondition {
   readonly at: string;

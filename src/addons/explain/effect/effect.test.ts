@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { effectWith, FILES, recordWith, type Files } from './effect.testkit.ts';
+import { effectWith, FILES, recordWith, withPair, type Files } from './effect.testkit.ts';
 
 const prod = (replaced: string, by: string): Files => ({
   'gateway/prod.yaml': String(FILES['gateway/prod.yaml']).replace(replaced, by),
@@ -135,8 +135,29 @@ describe('the effect of a change on recorded requests', () => {
     ]);
   });
 
+  it('does not take the way of a request that these settings would not have sent where it went', async () => {
+    const hash = await withPair({}, ({ settings }) => Promise.resolve(settings.before.hash));
+    const elsewhere = { settings_hash: hash, attempts: [{ provider: 'claude', request_model: 'claude-sonnet-4-5' }] };
+    const { done } = await effectWith(prod('paid', 'gold'), [recordWith(elsewhere)]);
+    expect(done).toMatchObject({ unknown: 1, reasons: [{ reason: expect.stringContaining('its way depends on') }] });
+  });
+
+  it('holds an unchanged condition to be as recorded, whatever it compares', async () => {
+    const text = { 'gateway/prod.yaml': String(FILES['gateway/prod.yaml']).replace('metadata.tier: paid', 'params.messages.0.content: { $regex: Hi }') };
+    const base = { ...FILES, ...text };
+    const hash = await withPair({}, ({ settings }) => Promise.resolve(settings.before.hash), base);
+    const held = recordWith({
+      settings_hash: hash,
+      attempts: [{ provider: 'claude', request_model: 'claude-sonnet-4-5' }],
+      conditions: [{ at: 'config', held: 'conditions[0]', to: 'config.targets[0]' }],
+    });
+    const changed = { 'gateway/prod.yaml': text['gateway/prod.yaml'].replace('claude-sonnet-4-5', 'claude-opus-4-5') };
+    const { changes } = await effectWith(changed, [held], { base });
+    expect(changes).toMatchObject([{ before: { to: '@claude/claude-sonnet-4-5' }, after: { to: '@claude/claude-opus-4-5' } }]);
+  });
+
   it('counts what is not tried in time', async () => {
-    const { done } = await effectWith(prod('paid', 'gold'), [recordWith()], 0);
+    const { done } = await effectWith(prod('paid', 'gold'), [recordWith()], { limitMs: 0 });
     expect(done).toMatchObject({ unknown: 1, cases: 0, reasons: [{ reason: 'not tried within 0 s' }] });
   });
 

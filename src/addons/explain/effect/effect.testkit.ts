@@ -60,20 +60,33 @@ interface Effect {
   readonly done: EffectDone;
 }
 
+interface EffectSetup {
+  readonly limitMs?: number;
+  /** Default: FILES. */
+  readonly base?: Files;
+}
+
 /** @param lines records or questions; undefined: questions of the settings */
-export const effectWith = (changed: Files, lines?: readonly object[], limitMs?: number): Promise<Effect> =>
-  withPair(changed, async (pair) => {
-    const asked = lines
-      ? readRequests(lines.map((line) => JSON.stringify(line)).join('\n'), 'FILE', readingOf(pair))
-      : generatedQuestions(pair);
-    const changes: EffectChange[] = [];
-    const limits = limitMs === undefined ? {} : { limitMs };
-    for await (const { event, data } of effectOf({ ...asked, pair, clock: systemClock, ...limits })) {
-      if (event === 'change') changes.push(data);
-      if (event === 'done') return { changes, done: data };
-    }
-    throw new Error('no end');
-  });
+export const effectWith = (
+  changed: Files,
+  lines?: readonly object[],
+  { base, ...limits }: EffectSetup = {},
+): Promise<Effect> =>
+  withPair(
+    changed,
+    async (pair) => {
+      const asked = lines
+        ? readRequests(lines.map((line) => JSON.stringify(line)).join('\n'), 'FILE', readingOf(pair))
+        : generatedQuestions(pair);
+      const changes: EffectChange[] = [];
+      for await (const { event, data } of effectOf({ ...asked, pair, clock: systemClock, ...limits })) {
+        if (event === 'change') changes.push(data);
+        if (event === 'done') return { changes, done: data };
+      }
+      throw new Error('no end');
+    },
+    base,
+  );
 
 /** A record of a request to `prod`, as the admin API has it. */
 export const recordWith = (more: object = {}): object => ({

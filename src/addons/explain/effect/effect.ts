@@ -10,7 +10,7 @@ import type { SettingsPair } from './settings-pair.ts';
 import { isOfSettings, sideOf, type Side } from './ways.ts';
 
 export const MAX_SAMPLES = 1_000;
-export const LIMIT_MS = 60_000;
+const LIMIT_MS = 60_000;
 /** Between two events of progress. */
 const PROGRESS_MS = 250;
 

@@ -20,7 +20,7 @@ export interface SettingsPair {
 }
 
 /** Files that differ. A request depends on its own config and on all other files. */
-export interface ChangedFiles {
+interface ChangedFiles {
   /** Another file than a gateway config differs. */
   readonly shared: boolean;
   /** Ids of gateway configs that differ. */

@@ -9,7 +9,7 @@ import type { HealthThen } from '../explain/frozen.ts';
 import type { Observation } from '../explain/observation.ts';
 import type { ExplainQuestion } from '../explain/question.ts';
 import { wayTo } from '../explain/way-to-target.ts';
-import { decideByRecord, valuesIn } from './conditions.ts';
+import { decideByRecord, valuesIn, type UnknownCondition } from './conditions.ts';
 import { conditionPlace, groupPlace } from './deciding-place.ts';
 import type { RecordedFacts, Sample } from './sample.ts';
 import { targetsIn, type RunTarget } from './targets.ts';
@@ -29,7 +29,7 @@ export interface UnknownWay {
 }
 
 /** A key that these settings do not have. */
-export interface NoKey {
+interface NoKey {
   readonly noKey: string;
 }
 
@@ -89,10 +89,7 @@ const DOWN: HealthThen = { state: 'open', retryAt: Infinity, admits: false };
 const openTargets = (paths: readonly string[]): ReadonlyMap<string, HealthThen> =>
   new Map(paths.map((path) => [path, DOWN]));
 
-function unknownCondition(
-  { at, index, fields }: { readonly at: string; readonly index: number; readonly fields: readonly string[] },
-  seen: Observation,
-): UnknownWay {
+function unknownCondition({ at, index, fields }: UnknownCondition, seen: Observation): UnknownWay {
   const names = fields.map((name) => `\`${name}\``).join(' and ');
   return {
     reason: `a condition compares ${names}, which the record does not have`,
