@@ -92,6 +92,11 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   'configs.create': { path: '/configs', body: { id: 'NEW', spec: { text: 'provider: "@sim"\n' } } },
   'configs.patch': { path: '/configs/ID', body: { spec: { text: 'provider: "@sim"\n' } } },
   'configs.delete': { path: '/configs/ID' },
+  'settings.effect': {
+    path: '/settings/effect',
+    body: { files: { 'gateway/default.yaml': 'provider: "@sim"\n' }, last: 5 },
+  },
+  'settings.tests': { path: '/settings/tests', body: { files: { 'gateway/default.yaml': 'provider: "@sim"\n' } } },
   'find.list': { path: '/find?q=test' },
   'stream.get': { path: '/stream' },
   'stats.get': { path: '/stats?by=key' },

@@ -79,6 +79,8 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   'settings.validate': reads,
   'settings.patch': reads,
   'schemas.get': reads,
+  'settings.effect': reads,
+  'settings.tests': asks,
   'find.list': reads,
   'stream.get': reads,
   'stats.get': reads,

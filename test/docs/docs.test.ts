@@ -150,6 +150,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'docs/operate/admin-api.md': 'test/admin/docs.test.ts',
   'docs/operate/captures.md': 'test/captures/page.test.ts',
   'docs/operate/deploy.md': 'test/package/deploy.test.ts',
+  'docs/operate/effect.md': 'test/effect/page.test.ts',
   'docs/operate/explain.md': 'test/docs/docs.test.ts',
   'docs/operate/keys.md': 'test/docs/docs.test.ts',
   'docs/operate/fleet.md': 'test/fleet/fleet-page.test.ts',

@@ -5,5 +5,5 @@ import { captureCommands } from './cli/commands.ts';
 export const captures: AddOn = {
   name: 'captures',
   commands: captureCommands,
-  parts: async () => (await import('./parts.ts')).parts,
+  parts: () => import('./parts.ts'),
 };

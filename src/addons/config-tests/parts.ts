@@ -7,4 +7,9 @@ export const parts: AddOnParts = {
     request: async (question) => (await import('./from-record/request-of-record.ts')).requestOfRecord(question),
   },
   passes: [async (settings, result) => (await import('./check-tests.ts')).validateTests(settings, result)],
+  jobs: {
+    async *tests(input) {
+      yield* (await import('./job.ts')).testsJob(input);
+    },
+  },
 };

@@ -23,6 +23,7 @@ import { keptRecordsOf } from './settings/kept-records-settings.ts';
 import { Stats, StatsCounter, type CountedStep } from './stats/stats.ts';
 import { StatsFiles } from './stats/stats-files.ts';
 import { RequestStreams } from './stream/request-stream.ts';
+import { startTrial } from './trials/settings-trial.ts';
 
 const STATS = 'console.stats';
 const RECORDS = 'console.records';
@@ -140,7 +141,7 @@ interface ConsoleParts {
 }
 
 function portOf(
-  { clock, configs, store }: PartTools,
+  { clock, configs, env, store }: PartTools,
   { boot, stats, kept, answers, flush, ended, written, history }: ConsoleParts,
 ): Console {
   const pages = new PageFiles(packageFile('dist/console'));
@@ -165,6 +166,7 @@ function portOf(
     },
     page: (path) => pages.find(path),
     draft: (inForce, wish) => draftOf(configs, inForce, wish),
+    trial: (inForce, wish, onLeave) => startTrial({ configs, env }, inForce, wish, onLeave),
     test: (ask, question, onLeave) => work.test(ask, question, onLeave),
     play: (ask, question, onLeave) => work.play(ask, question, onLeave),
     stream: (records, options) => streams.open(records, options),

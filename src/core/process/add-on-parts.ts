@@ -96,6 +96,8 @@ export interface AddOnParts {
   readonly readRecordings?: (text: string, file: string) => Promise<Recordings>;
   /** At most one add-on has it. */
   readonly recordCases?: RecordCases;
+  /** Work in a process of its own (jobs.ts), by its name. Input and events are plain values. */
+  readonly jobs?: Readonly<Record<string, (input: unknown) => AsyncIterable<object>>>;
   /** Creates the listener for operators. At most one add-on has it. */
   readonly createAdmin?: (options: AdminOptions) => AdminListener;
   /** Starts the export of telemetry, if the environment or server.yaml enables it. At most one add-on has it. */
@@ -114,6 +116,10 @@ export const addOnParts: readonly AddOnParts[] = registered;
 /** A part that at most one add-on has. Undefined: this build lacks it. */
 export const partOf = <K extends keyof AddOnParts>(key: K): AddOnParts[K] | undefined =>
   registered.find((parts) => parts[key] !== undefined)?.[key];
+
+/** Undefined: no add-on of the build does this work. */
+export const jobOf = (name: string): NonNullable<AddOnParts['jobs']>[string] | undefined =>
+  registered.find(({ jobs }) => jobs?.[name])?.jobs?.[name];
 
 /** The add-ons for dry runs without a process. */
 export const dryParts = (clock: Clock): readonly SnapshotSource[] =>

@@ -30,6 +30,8 @@ export interface Console {
   patch(inForce: InForce, texts: Readonly<Record<string, string>>): Promise<FileDraft>;
   /** The settings that this process has served, the latest first. */
   readonly history: () => Promise<readonly SettingsVersion[]>;
+  /** Events of a job about the same texts, as their text. Rejects with TooManyJobs. */
+  trial(inForce: InForce, wish: TrialWish, onLeave: OnLeave): Promise<AsyncIterable<string>>;
   /** Events of a test, as their text. Undefined: there were too many. */
   test(ask: AskParts, question: Omit<TestQuestion, 'id'>, onLeave: OnLeave): AsyncIterable<string> | undefined;
   /** The reply to a request in the name of a key. Undefined: too many are under way. */
@@ -150,7 +152,7 @@ interface KeptRecordSource {
   find(id: string): Promise<object | undefined>;
 }
 
-/** An entry for a list of a settings file, or the whole text of one without secrets. */
+/** An entry for a list of a settings file. */
 export interface DraftWish {
   readonly list: 'providers' | 'keys' | 'prices';
   readonly entry: object;
@@ -195,6 +197,16 @@ export interface SettingsVersion {
   readonly by?: string;
   /** `patch` from the version before; absent: it is not kept. The first version of a process has none. */
   readonly files: readonly { readonly path: string; readonly patch?: string }[];
+}
+
+/** Texts of settings that somebody wishes, by their names in the folder, and what the job asks of them. */
+export interface TrialWish {
+  readonly job: 'effect' | 'tests';
+  readonly texts: Readonly<Record<string, string>>;
+  /** Plain values. */
+  readonly more: object;
+  /** The data of `done` when the job does not end. */
+  readonly failed: (message: string) => object;
 }
 
 /** Plain values: a worker may do the test. */

@@ -87,6 +87,8 @@ export interface RecordQuery extends Readonly<Partial<Record<RecordDimension, re
   readonly labels?: Readonly<Record<string, readonly string[]>>;
   /** A text that the record has somewhere, in any case. */
   readonly text?: string;
+  /** The lines are whole records. */
+  readonly whole?: boolean;
 }
 
 /** The latest places of a list. */

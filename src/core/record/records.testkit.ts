@@ -218,6 +218,11 @@ export const anyRecord: fc.Arbitrary<BoundedRecord> = fc
     metadataDropped: fc.nat(1),
     metadataLeftOut: fc.nat(1),
     configId: maybe(fc.constant('prod')),
+    namesConfig: maybe(fc.constantFrom('named' as const, 'inline' as const)),
+    askedModel: maybe(fc.constantFrom('gpt-4o-mini', '@openai/gpt-4o-mini', 'fast')),
+    draws: maybe(
+      fc.array(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), { minLength: 1, maxLength: 3 }),
+    ),
     alias: maybe(fc.constantFrom('fast', 'claude-gw-x')),
     prompt: maybe(fc.record({ id: text, version: count })),
     upload: maybe(fc.record({ id: text, bytes: count })),

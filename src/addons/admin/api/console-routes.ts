@@ -3,7 +3,7 @@ import type { AdminRoute } from './admin-route.ts';
 /** The calls that the console is made of, beside those of objects and requests. */
 export type ConsoleOperation =
   | `session.${'get' | 'create' | 'delete'}`
-  | `settings.${'get' | 'file' | 'places' | 'names' | 'history' | 'validate' | 'patch'}`
+  | `settings.${'get' | 'file' | 'places' | 'names' | 'history' | 'validate' | 'patch' | 'effect' | 'tests'}`
   | 'schemas.get'
   | 'find.list'
   | 'stream.get'
@@ -110,6 +110,7 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
       'The settings in force with these texts. Modules are not loaded, and references to the environment and to files are not read: `unchecked` has them. Lines with `•` that are as `GET /settings/file` has them keep their secrets.',
     body: 'edited_settings',
     answer: 'validated_settings',
+    large: true,
   }),
   'settings.patch': ask({
     path: '/settings/patch',
@@ -118,11 +119,32 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
     description: 'With `base`, the hash of the settings that were edited, others in force get 412.',
     body: 'edited_settings',
     answer: 'draft',
+    large: true,
   }),
   'schemas.get': read({
     path: '/schemas/{id}',
     summary: 'Show the JSON Schema of a settings file: server, catalog, keys, gateway, prompt, prices, teams, test',
     answer: 'document',
+  }),
+  'settings.effect': ask({
+    path: '/settings/effect',
+    role: 'viewer',
+    summary: 'Show which of the last requests other settings would send elsewhere',
+    description:
+      'Server-sent events: `progress`, a `change` for each group of requests that move in the same way, then `done`. At most 60 s; requests that are not tried until then are unknown.',
+    body: 'settings_effect',
+    streams: 'text/event-stream',
+    answer: 'effect_event',
+    large: true,
+  }),
+  'settings.tests': ask({
+    path: '/settings/tests',
+    summary: 'Run the tests of the settings folder with other texts',
+    description: 'Server-sent events: a `case` for each test, then `done`. At most 180 s.',
+    body: 'settings_tests',
+    streams: 'text/event-stream',
+    answer: 'tests_event',
+    large: true,
   }),
   'find.list': read({
     path: '/find',

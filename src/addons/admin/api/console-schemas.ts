@@ -54,6 +54,16 @@ const OF_PROMPT = {
   version: text('A number or a label. Default: the latest.', { maxLength: 64, examples: ['production'] }),
   draft: DRAFT,
 };
+/** The reader of the texts knows which names there are. */
+const FILES: Schema = {
+  description:
+    'Texts by the names of files, such as `{"gateway/production.yaml": "…"}`; `store/configs/ID` is one of the store.',
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  minProperties: 1,
+  maxProperties: 16,
+  examples: [{ 'gateway/production.yaml': 'provider: "@simulator"\n' }],
+};
 
 export const CONSOLE_BODIES = {
   render_prompt: object({ ...OF_PROMPT, variables: VALUES }, []),
@@ -86,6 +96,17 @@ export const CONSOLE_BODIES = {
     ['id'],
   ),
   create_session: object({ token: text('A token of this API, or `admin.token`.', { maxLength: 512 }) }),
+  settings_effect: object(
+    {
+      files: FILES,
+      last: integer('So many of the latest requests that have ended.', { minimum: 1, maximum: 1000, default: 1000 }),
+    },
+    ['files'],
+  ),
+  settings_tests: object(
+    { files: FILES, filter: text('Only tests with this text in their name or file.', { maxLength: 200 }) },
+    ['files'],
+  ),
   test_provider: object(
     {
       slug: text('An entry in force. Either this or `entry`.', { maxLength: 64 }),
@@ -102,15 +123,7 @@ export const CONSOLE_BODIES = {
   }),
   edited_settings: object(
     {
-      files: {
-        description:
-          'Texts by the names of files, such as `{"gateway/production.yaml": "…"}`; `store/configs/ID` is one of the store.',
-        type: 'object',
-        additionalProperties: { type: 'string' },
-        minProperties: 1,
-        maxProperties: 16,
-        examples: [{ 'gateway/production.yaml': 'provider: "@simulator"\n' }],
-      },
+      files: FILES,
       base: text('The hash of the settings that were edited.', { maxLength: 128 }),
     },
     ['files'],
@@ -413,6 +426,16 @@ export const CONSOLE_ANSWERS = {
     address: nullable(text('Of the client.')),
     seen_at: moment('Its last call.'),
   }),
+  effect_event: {
+    description:
+      'The data of the events. `progress`: `done`, `of`. `change`: `sample` (the id of a request), `count`, `before` and `after` (`to` for people, `config`, `targets`, `refused`, and `place`: file, line and column of what decided), `fields` of the sent body that differ (`path`, `before`, `after`, `place`). `done`: `same`, `changed`, `unknown`, `reasons` (`reason`, `count`, `sample`, `place`), `cases`.',
+    type: 'object',
+  },
+  tests_event: {
+    description:
+      'The data of the events. `case`: `file`, `line`, `name`, `ok`, `differences` (`line`, `column`, `what`, `expected`, `got`). `done`: `passed`, `failed`, `problems` (why tests did not run).',
+    type: 'object',
+  },
   test_event: {
     description:
       'The data of the events. `step`: `name` (settings, address, dns, connect, token, clock, permission, call), `ok` (null: nothing to check), `ms`, `code`, `message`, `hint`. `done`: `ok`.',

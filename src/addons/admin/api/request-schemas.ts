@@ -104,6 +104,8 @@ export const REQUEST_SCHEMA: Schema = {
       },
       { description: 'Every target that was tried, in order.' },
     ),
+    model: text('As the caller named it.'),
+    draws: list({ type: 'number' }, { description: 'Random numbers of load balances, in order.' }),
     skipped: list(open('`target`, `reason` and `after`, the number of attempts before it.')),
   },
 };

@@ -73,6 +73,12 @@ export function textOf(folder: string, { files, settings }: Sources, name: strin
 }
 
 async function readEdited(folder: string, inForce: Sources, texts: Texts): Promise<Edited> {
+  const whole = await wholeTexts(folder, inForce, texts);
+  return { ...whole, loaded: await load(folder, inForce, whole.texts) };
+}
+
+/** Texts as they would be written: marks that a reader has left as they were are the secrets that they stand for. */
+export async function wholeTexts(folder: string, inForce: Sources, texts: Texts): Promise<Omit<Edited, 'loaded'>> {
   const isMarked = Object.values(texts).some((text) => text.includes('•'));
   const secrets = isMarked ? (await load(folder, inForce, {})).secrets() : [];
   const lost: Diagnostic[] = [];
@@ -80,8 +86,7 @@ async function readEdited(folder: string, inForce: Sources, texts: Texts): Promi
     const before = textOf(folder, inForce, name);
     return [name, unmasked(before, asWritten(text, before), { name, secrets, lost })] as const;
   });
-  const own = Object.fromEntries(whole);
-  return { loaded: await load(folder, inForce, own), texts: own, lost };
+  return { texts: Object.fromEntries(whole), lost };
 }
 
 const load = (folder: string, { files, settings }: Sources, texts: Texts): Promise<LoadResult> =>

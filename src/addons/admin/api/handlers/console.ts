@@ -12,6 +12,7 @@ import { listKinds } from './providers.ts';
 import { endSession, getSession } from './session.ts';
 import { getHistory, getNames, getSchema, patchSettings, validateSettings } from './edited-settings.ts';
 import { getPlaces, getSettings, getSettingsFile } from './settings.ts';
+import { runTests, tryEffect } from './trials.ts';
 
 export const CONSOLE_HANDLERS: Readonly<Record<ConsoleOperation, Handler>> = {
   'session.get': getSession,
@@ -26,6 +27,8 @@ export const CONSOLE_HANDLERS: Readonly<Record<ConsoleOperation, Handler>> = {
   'settings.validate': validateSettings,
   'settings.patch': patchSettings,
   'schemas.get': getSchema,
+  'settings.effect': tryEffect,
+  'settings.tests': runTests,
   'find.list': findAnything,
   'stream.get': getStream,
   'stats.get': getStats,

@@ -36,7 +36,7 @@ interface EditedBody {
 }
 
 /** Throws `invalid_body`. */
-function textsOf({ body }: Call): EditedBody['files'] {
+export function textsOf({ body }: Call): EditedBody['files'] {
   const { files } = body as EditedBody;
   const problem = problemOfTexts(Object.entries(files));
   if (problem !== undefined) throw invalidBody([{ pointer: '/files', message: problem }]);

@@ -2429,6 +2429,54 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/settings/effect": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": SettingsEffect
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "text/event-stream": EffectEvent
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings/tests": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": SettingsTests
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "text/event-stream": TestsEvent
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/find": {
   get: {
   parameters: {
@@ -2976,6 +3024,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   draft_prompt: DraftPrompt
   draft_provider: DraftProvider
   edited_settings: EditedSettings
+  effect_event: EffectEvent
   explain: Explain
   explanation: Explanation
   fired_alert: FiredAlert
@@ -3041,8 +3090,10 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   "server.guards": ServerGuards
   session: Session
   settings: Settings
+  settings_effect: SettingsEffect
   settings_file: SettingsFile
   settings_names: SettingsNames
+  settings_tests: SettingsTests
   settings_version: SettingsVersion
   start_capture: StartCapture
   stats: Stats
@@ -3060,6 +3111,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   "teams.token_rate": (string | TokenRate)
   test_event: TestEvent
   test_provider: TestProvider
+  tests_event: TestsEvent
   token: Token
   usage_row: UsageRow
   validated_settings: ValidatedSettings
@@ -3838,6 +3890,8 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }[]
   [k: string]: unknown
   }[]
+  model?: string
+  draws?: number[]
   skipped: {
   [k: string]: unknown
   }[]
@@ -4060,6 +4114,24 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   diagnostics: Diagnostic[]
   }
   export interface Document1 {
+  [k: string]: unknown
+  }
+  export interface SettingsEffect {
+  files: {
+  [k: string]: string
+  }
+  last?: number
+  }
+  export interface EffectEvent {
+  [k: string]: unknown
+  }
+  export interface SettingsTests {
+  files: {
+  [k: string]: string
+  }
+  filter?: string
+  }
+  export interface TestsEvent {
   [k: string]: unknown
   }
   export interface Found {
