@@ -61,10 +61,18 @@ export const TESTS: Recorded = streamOf([
       line: 12,
       name: 'the spare answers when the primary fails',
       ok: false,
-      differences: ['attempts[1].target: expected config.targets[0].targets[1], found config.targets[1]'],
+      differences: [
+        {
+          line: 14,
+          column: 7,
+          what: 'attempts[1].target',
+          expected: 'config.targets[0].targets[1]',
+          got: 'config.targets[1]',
+        },
+      ],
     },
   },
-  { event: 'done', data: {} },
+  { event: 'done', data: { passed: 1, failed: 1 } },
 ]);
 
 export const SETTINGS = {

@@ -44,6 +44,9 @@ export function createRun(path: string, take: (event: string, data: unknown) => 
           if (!own.signal.aborted && state.value === 'running') state.value = 'cut';
         });
     },
-    stop: () => running?.abort(),
+    stop() {
+      running?.abort();
+      if (state.value === 'running') state.value = 'idle';
+    },
   };
 }

@@ -8,7 +8,13 @@ import type { ShownPlace } from '../../api/shapes.ts';
 interface Case extends ShownPlace {
   readonly name: string;
   readonly ok: boolean;
-  readonly differences?: readonly unknown[];
+  readonly differences?: readonly Difference[];
+}
+
+interface Difference {
+  readonly what: string;
+  readonly expected?: string;
+  readonly got?: string;
 }
 
 export type TestRun = ReturnType<typeof createTests>;
@@ -16,24 +22,32 @@ export type TestRun = ReturnType<typeof createTests>;
 /** The cases of the test files, run against texts that are not saved. */
 export function createTests() {
   const cases = signal<readonly Case[]>([]);
+  const problems = signal<readonly string[]>([]);
   const run = createRun(
     '/settings/tests',
-    // The gateway's own events.
-    (event, data) => void (event === 'case' && (cases.value = [...cases.value, data as Case])),
-    () => (cases.value = []),
+    (event, data) => {
+      // The gateway's own events.
+      if (event === 'case') cases.value = [...cases.value, data as Case];
+      if (event === 'done') problems.value = (data as { problems?: readonly string[] }).problems ?? [];
+    },
+    () => {
+      cases.value = [];
+      problems.value = [];
+    },
   );
   const failed = computed(() => cases.value.filter(({ ok }) => !ok).length);
-  return { cases, failed, run };
+  return { cases, failed, problems, run };
 }
 
-const differenceText = (one: unknown): string => (typeof one === 'string' ? one : JSON.stringify(one));
+const differenceText = ({ what, expected, got }: Difference): string =>
+  [what, expected === undefined ? [] : `expected ${expected}`, got === undefined ? [] : `got ${got}`].flat().join(', ');
 
 interface CaseTestsProps {
   readonly tests: TestRun;
   readonly onRun: () => void;
 }
 
-export function CaseTests({ tests: { cases, failed, run }, onRun }: CaseTestsProps) {
+export function CaseTests({ tests: { cases, failed, problems, run }, onRun }: CaseTestsProps) {
   const state = run.state.value;
   const total = cases.value.length;
   return (
@@ -48,7 +62,7 @@ export function CaseTests({ tests: { cases, failed, run }, onRun }: CaseTestsPro
         {state === 'cut' && !run.error.value && (
           <p class="notice failed">The answer ended before the tests did: try again.</p>
         )}
-        {state === 'done' && total === 0 && (
+        {state === 'done' && total === 0 && problems.value.length === 0 && (
           <p class="notice">
             There are no cases yet. A file NAME.test.yaml beside the settings has them; a record makes one.
           </p>
@@ -61,6 +75,11 @@ export function CaseTests({ tests: { cases, failed, run }, onRun }: CaseTestsPro
           </p>
         )}
       </div>
+      {problems.value.map((problem) => (
+        <p key={problem} class="notice failed">
+          {problem}
+        </p>
+      ))}
       {run.error.value && <Problem error={run.error.value} />}
       <ol class="stack tight">
         {cases.value

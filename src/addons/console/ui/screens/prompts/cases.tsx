@@ -66,7 +66,7 @@ export function Cases(of: Of) {
 }
 
 function RunRow(of: Of & { readonly problem: { value: string | undefined } }) {
-  const { prompt, spec, number, beside, work, worked, problem } = of;
+  const { spec, number, beside, work, worked, problem } = of;
   const { cases, run, edits } = work;
   const asked = useSignal({ as: '', config: '' });
   const keys = useLoad('keys', (signal) => allOf((query) => ask(api.GET('/keys', { params: { query }, signal }))));
@@ -85,7 +85,7 @@ function RunRow(of: Of & { readonly problem: { value: string | undefined } }) {
           ...(schema !== '' && { schema: parse(schema, 'A schema of a case') }),
         })),
       };
-      run.start(prompt.id, body);
+      run.start(body);
     } catch (error) {
       problem.value = error instanceof Error ? error.message : String(error);
     }

@@ -35,7 +35,7 @@ const kept = new Map<string, Work>();
 const MOST_KEPT = 20;
 
 export function workOf(id: string): Work {
-  const work = kept.get(id) ?? { edits: signal({}), values: signal({}), cases: signal([]), run: createCaseRun() };
+  const work = kept.get(id) ?? { edits: signal({}), values: signal({}), cases: signal([]), run: createCaseRun(id) };
   kept.delete(id);
   kept.set(id, work);
   const [first] = kept.keys();
@@ -107,5 +107,8 @@ export function ValueFields({ worked, work: { values } }: Pick<Of, 'worked' | 'w
 }
 
 /** The values of the form, or what is wrong with one of them. */
-export const typedValues = ({ worked, work }: Pick<Of, 'worked' | 'work'>): Readonly<Record<string, unknown>> | string =>
+export const typedValues = ({
+  worked,
+  work,
+}: Pick<Of, 'worked' | 'work'>): Readonly<Record<string, unknown>> | string =>
   typeof worked === 'string' ? worked : orWords(() => valuesOf(worked, work.values.value));
