@@ -144,7 +144,7 @@ describe('statistics', () => {
     expect(one.series).toMatchObject([{ name: 'test' }]);
   });
 
-  it('say by model which one an entry has lost, whoever has answered', async () => {
+  it('say by model which one an entry has lost, whichever target has answered', async () => {
     await chat(admin, { 'x-gateway-config': 'free' }, { model: 'claude-3-opus' });
     const { series } = (await get('/stats?by=model')).json as { series: { name: string; retires?: object }[] };
     const retires = { day: '2026-01-05', past: true, successor: 'claude-opus-4-8' };

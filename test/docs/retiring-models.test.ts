@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { TABLE_SOURCE } from '../../schemas/model-table.ts';
 import { ROOT } from './pages.ts';
 
-/** A year from 2026-11-30. A later day is for whoever raises it, not for the calendar: a test must not fail by itself. */
+/** A year from 2026-11-30. An author raises it, the calendar does not: a test must not fail by itself. */
 const UNTIL = '2027-11-30';
 
 const PLACES = [
@@ -76,7 +76,7 @@ it('samples, recipes and pages name no model that retires within a year', () => 
       ),
   );
   expect(places).toEqual([]);
-  // A fact that nobody states any more needs no place here.
+  // A fact that no page states any more needs no place here.
   expect(Object.fromEntries(Object.entries(stated).map(([file, found]) => [file, [...found].toSorted()]))).toEqual(
     STATED,
   );

@@ -85,7 +85,7 @@ describe.each(Object.entries(PLUGINS))('the caller %s', (_, { plugin, chain }) =
   });
 });
 
-it('A plugin for callers that sets none serves nobody: the log names it', async () => {
+it('A request for which the plugin for callers sets none is refused, and the log names the plugin', async () => {
   await using started = await startOutsideGateway({
     plugins: [{ name: 'own-auth', level: 'entry', more: `provides: ['caller']`, body: 'await next();' }],
     upstream: (_, res) => json(res, openaiReply('hello')),

@@ -21,7 +21,7 @@ interface ImportOptions extends Output {
   /** The new settings folder. */
   readonly dir: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds since 1970, for what is written that ends. */
+  /** Milliseconds since 1970. The report warns of models that retire soon, or have retired. Default: now */
   readonly now?: number;
 }
 

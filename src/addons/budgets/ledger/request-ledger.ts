@@ -128,7 +128,7 @@ export class RequestLedger implements CostLedger {
   }
 
   /** An account asks for a lease, or has one: if the process is killed before it is used, the next owner of the spool gives it back all the same. */
-  names(account: Account): void {
+  noteLease(account: Account): void {
     if (!this.#spool) return;
     this.#accounts.entriesOf([account], this.#lines);
     void this.#endOfTurn();

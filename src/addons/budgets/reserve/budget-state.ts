@@ -68,7 +68,7 @@ export class BudgetState {
         families?.budgetLeasesLost.add({});
         log?.error({ budget: budget.name }, 'the store has declared a lease of this process lost');
       },
-      onLease: (account) => ledger?.names(account),
+      onLease: (account) => ledger?.noteLease(account),
     });
   }
 
