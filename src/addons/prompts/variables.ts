@@ -42,12 +42,14 @@ export class VariableCheck {
 
   /** The values with defaults, or the first fault. A null counts as omitted, as in a chat request. */
   read(given: Readonly<Record<string, unknown>>): { readonly values: Record<string, unknown> } | VariableFault {
-    const own = Object.entries(given).filter(([, value]) => value !== null);
-    const unknown = own.find(([name]) => !this.#declared.has(name));
-    if (unknown) {
-      const param = `variables.${unknown[0].slice(0, 100)}`;
+    const isGiven = (name: string): boolean => given[name] !== null;
+    const names = Object.keys(given);
+    const unknown = names.find((name) => !this.#declared.has(name) && isGiven(name));
+    if (unknown !== undefined) {
+      const param = `variables.${unknown.slice(0, 100)}`;
       return { param, message: `\`${param}\` is not a variable of this prompt.`, missing: false };
     }
+    const own = names.filter(isGiven).map((name) => [name, given[name]] as const);
     const values = Object.fromEntries([...Object.entries(this.#defaults), ...own]);
     const missing = [...this.#declared.keys()].find((name) => !Object.hasOwn(values, name));
     if (missing !== undefined)
