@@ -31,9 +31,11 @@ export interface Counters {
   report(used: readonly LeaseUsage[], by: Boot): Promise<readonly LeaseState[]>;
   /**
    * Ends leases: the unused rest is free again, of lost leases too. Leases that are unknown or ended are ignored.
-   * @param isLast the process has ended, and the store has all that it used: all its leases end, and its standing credit is free again
+   * @param last the process has ended, the store has all that it used, and it knew no lease with a higher number: those whose answer never
+   *   came end, too, and its standing credit is free again. A lower one that is still open was given back in a transaction that a failover
+   *   lost; its rest counts as spent, because the store may have lost the report before it, too.
    */
-  giveBack(leases: readonly LeaseId[], by: Boot, isLast?: boolean): Promise<void>;
+  giveBack(leases: readonly LeaseId[], by: Boot, last?: LeaseId): Promise<void>;
   /**
    * Declares leases lost whose process was not renewed for `LEASE_MS`, or whose process is `boot`: their rest becomes `unreconciled`.
    * A lost lease still takes reports, which reduce `unreconciled`, and `giveBack`.

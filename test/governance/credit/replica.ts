@@ -156,7 +156,8 @@ export class Replica {
         });
       }
     }
-    await store.run((counters) => counters.giveBack([], boot, true));
+    const last = Math.max(0, ...[...this.#accounts].map(({ lease }) => lease));
+    await store.run((counters) => counters.giveBack([], boot, last));
   }
 
   #counters(): Pick<Counters, 'take' | 'report' | 'giveBack'> {
@@ -169,8 +170,7 @@ export class Replica {
           }),
         ),
       report: (used, by) => this.#over(() => store.run((counters) => counters.report(used, by))),
-      giveBack: (leases, by, isLast) =>
-        this.#over(() => store.run((counters) => counters.giveBack(leases, by, isLast))),
+      giveBack: (leases, by, last) => this.#over(() => store.run((counters) => counters.giveBack(leases, by, last))),
     };
   }
 

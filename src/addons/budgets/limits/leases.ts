@@ -62,6 +62,8 @@ export class Leases implements AccountRules, RoomSource {
   readonly #turns: StoreTurns;
   #book: AccountBook | undefined;
   #batch = 0;
+  /** The highest number of a lease that an account had. */
+  #last: LeaseId = 0;
   #live = 1;
   readonly #credit: StandingCredit;
   readonly #answerTime = new AnswerTime();
@@ -171,7 +173,7 @@ export class Leases implements AccountRules, RoomSource {
     await this.#report();
     await this.#giveBack();
     const { counters, boot } = this.#options;
-    if (this.#batch > 0 && this.#slices.size === 0) await counters.giveBack([], boot, true);
+    if (this.#batch > 0 && this.#slices.size === 0) await counters.giveBack([], boot, this.#last);
   }
 
   async #work(): Promise<void> {
@@ -310,6 +312,7 @@ export class Leases implements AccountRules, RoomSource {
   #noteLease(account: Account, lease: LeaseId): void {
     if (account.lease === lease) return;
     account.lease = lease;
+    this.#last = Math.max(this.#last, lease);
     this.#options.onLease?.(account);
   }
 

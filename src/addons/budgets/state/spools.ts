@@ -175,7 +175,7 @@ async function settleAccounts(state: SpoolState, boot: Boot, counters: StateStor
         },
         { id: 'gatehouse', role: 'system' },
       );
-  await counters.giveBack([], boot, true);
+  await counters.giveBack([], boot, Math.max(0, ...leased.map(({ lease }) => lease)));
 }
 
 /** The settled amounts of each account, and the reserves of requests that have left: they count at their reserve. */

@@ -14,6 +14,7 @@ const CODES: Readonly<Record<string, StateFailureCode>> = {
 export const DAY_DROPPED = 'GH001';
 /** No partition of the ledger for a day: check_violation. */
 export const NO_PARTITION = '23514';
+export const UNIQUE_VIOLATION = '23505';
 
 const REPEATABLE: ReadonlySet<string> = new Set(['40001', '40P01']);
 

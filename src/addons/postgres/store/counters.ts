@@ -96,9 +96,9 @@ export function countersOf(tools: StoreTools): Counters {
     },
     report: (used, by) =>
       run({ leases: used.map(({ lease }) => lease), boot: by.id }, (calls, now) => calls.report(now, used, by)),
-    giveBack: async (leases, by, isLast) => {
-      const open = isLast ? await openLeases(tools, by) : leases;
-      await run({ leases: open }, (calls, now) => calls.giveBack(now, leases, by, isLast));
+    giveBack: async (leases, by, last) => {
+      const open = last === undefined ? [] : await openLeases(tools, by);
+      await run({ leases: [...leases, ...open] }, (calls, now) => calls.giveBack(now, leases, by, last));
     },
     reap: (boot) => run({ reap: boot === undefined ? {} : { boot } }, (calls, now) => calls.reap(now, boot)),
     adjust: (adjustment, by) => {

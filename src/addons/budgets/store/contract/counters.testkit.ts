@@ -137,21 +137,34 @@ export function describeCounters(backend: Backend<'counters'>): void {
     );
 
     it(
-      'end all leases of a process that has ended, lost ones and those whose answer never came too, and none of others',
+      'end the leases of a process that has ended, lost ones and those whose answer never came too, and none of others',
       on(async ({ counters }) => {
         const { grants } = await counters.take([ask(20)], A, 1);
         await counters.reap(A.id);
         await counters.take([ask(30)], A, 2);
         await counters.take([ask(5)], B, 1);
-        await counters.report([{ lease: grants[0]!.leases[0]!.lease, usedTotal: 8 }], A);
+        const first = grants[0]!.leases[0]!.lease;
+        await counters.report([{ lease: first, usedTotal: 8 }], A);
         expect(await sums(counters)).toEqual([8, 35, 12]);
-        for (let turn = 0; turn < 2; turn += 1) await counters.giveBack([], A, true);
+        for (let turn = 0; turn < 2; turn += 1) await counters.giveBack([first], A, first);
         expect([await sums(counters), await sums(counters, KEY)]).toEqual([
           [8, 5, 0],
           [0, 5, 0],
         ]);
-        await counters.report([{ lease: grants[0]!.leases[0]!.lease, usedTotal: 9 }], A);
+        await counters.report([{ lease: first, usedTotal: 9 }], A);
         expect(await sums(counters)).toEqual([9, 5, 0]);
+      }),
+    );
+
+    it(
+      'keep a lease open that a process gave back before a failover, and count its rest as spent',
+      on(async ({ counters }) => {
+        // Its report and its return were lost.
+        const { grants } = await counters.take([ask(20)], A, 1);
+        await counters.giveBack([], A, grants[0]!.leases[0]!.lease);
+        expect(await sums(counters)).toEqual([0, 20, 0]);
+        await counters.reap(A.id);
+        expect(await sums(counters)).toEqual([0, 0, 20]);
       }),
     );
 

@@ -186,7 +186,7 @@ export function describeCredit(backend: Backend<'counters'>): void {
         // By now the first one is alone and has no credit itself.
         expect((await a!.ask({ need: 900, want: 1000 })).granted).toBe(950);
         expect((await a!.ask({ need: 1, want: 1000 })).granted).toBe(0);
-        await counters.giveBack([], b!.boot, true);
+        await counters.giveBack([], b!.boot, 0);
         expect((await a!.ask({ need: 1, want: 1000 })).granted).toBe(50);
       }),
     );
@@ -226,7 +226,7 @@ export function describeCredit(backend: Backend<'counters'>): void {
     it(
       'is none of a process that has given it back',
       fleet(2, async ([a, b], counters, clock) => {
-        await counters.giveBack([], b!.boot, true);
+        await counters.giveBack([], b!.boot, 0);
         await clock.advance(LEASE_MS + 1);
         expect((await a!.ask()).parts).toBe(0);
       }),

@@ -49,8 +49,8 @@ export const countingCalls = (run: RunCount): CountingCalls => ({
     ...[batch, credit]: [batch: number, credit?: CreditUse]
   ) => run(now, (tables) => take(tables, { requests, by, batch, credit }, now)),
   report: (now: number, used: readonly LeaseUsage[], by: Boot) => run(now, (tables) => report(tables, used, by, now)),
-  giveBack: (now: number, leases: readonly LeaseId[], by: Boot, isLast?: boolean) =>
-    run(now, (tables) => giveBack(tables, { leases, by, isLast }, now)),
+  giveBack: (now: number, leases: readonly LeaseId[], by: Boot, last?: LeaseId) =>
+    run(now, (tables) => giveBack(tables, { leases, by, last }, now)),
   reap: (now: number, boot: Boot['id'] | undefined) => run(now, (tables) => reap(tables, now, boot)),
   adjust: (now: number, adjustment: Adjustment, by: Actor) => run(now, (tables) => adjust(tables, adjustment, by, now)),
   notify: (now: number, counter: CounterRef, bit: number) => run(now, (tables) => notify(tables, counter, bit)),
@@ -200,22 +200,18 @@ function report(tables: CountingTables, used: readonly LeaseUsage[], by: Boot, n
 
 function giveBack(
   tables: CountingTables,
-  {
-    leases,
-    by,
-    isLast,
-  }: { readonly leases: readonly LeaseId[]; readonly by: Boot; readonly isLast?: boolean | undefined },
+  { leases, by, last }: { readonly leases: readonly LeaseId[]; readonly by: Boot; readonly last?: LeaseId | undefined },
   now: number,
 ): void {
   checkSize(leases.length);
   // A process may not know of its last lease: it was killed before the answer came.
-  const ids = isLast ? tables.openLeases(by.id).map(({ id }) => id) : leases;
-  for (const id of ids) {
+  const unknown = last === undefined ? [] : tables.openLeases(by.id).filter(({ id }) => id > last);
+  for (const id of [...leases, ...unknown.map((lease) => lease.id)]) {
     const lease = tables.lease(id);
     if (lease?.boot === by.id && lease.state !== 'ended')
       replaceLease(tables, lease, { after: { ...lease, state: 'ended', endedAt: now }, now });
   }
-  if (isLast) tables.credit?.saveUse(by.id, undefined);
+  if (last !== undefined) tables.credit?.saveUse(by.id, undefined);
 }
 
 function reap(tables: CountingTables, now: number, boot?: Boot['id']): LostLease[] {

@@ -87,7 +87,8 @@ export function emptyCell(start: number, names: readonly string[]): RollupCell {
 }
 
 function cellIn(cells: Map<string, RollupCell>, start: number, names: readonly string[]): RollupCell {
-  const key = `${start}\n${names.join('\n')}`;
+  let key = String(start);
+  for (const name of names) key += `\n${name}`;
   let cell = cells.get(key);
   if (!cell) cells.set(key, (cell = emptyCell(start, names)));
   return cell;

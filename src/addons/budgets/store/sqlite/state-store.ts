@@ -95,7 +95,7 @@ function entitiesOf(thread: Calls): Entities {
 const countersOf = (thread: Calls): Counters => ({
   take: (requests, by, batch) => thread.call('take', requests, by, batch),
   report: (used, by) => thread.call('report', used, by),
-  giveBack: (leases, by, isLast) => thread.call('giveBack', leases, by, isLast),
+  giveBack: (leases, by, last) => thread.call('giveBack', leases, by, last),
   reap: (boot) => thread.call('reap', boot),
   adjust: (adjustment, by) => thread.call('adjust', adjustment, by),
   read: (counters) => thread.call('read', counters),

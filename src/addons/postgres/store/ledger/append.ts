@@ -8,7 +8,7 @@ import {
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import type { RollupCell } from '../../../../core/ports/store-rules.ts';
 import type { Transaction } from '../../connect/connections.ts';
-import { DAY_DROPPED, isServerFailure, NO_PARTITION } from '../../connect/failures.ts';
+import { DAY_DROPPED, isServerFailure, NO_PARTITION, UNIQUE_VIOLATION } from '../../connect/failures.ts';
 import type { StoreTools } from '../../connect/store-tools.ts';
 import {
   columnOf,
@@ -22,11 +22,11 @@ import {
   DIMENSIONS,
   SUMMED,
 } from './columns.ts';
-import { storable, type LedgerNames } from './names.ts';
+import { storable, type LedgerNames, type NamesOfDay } from './names.ts';
 
 const COLUMNS = ROW_COLUMNS.map(columnOf).join(', ');
 const INCOMING = `CREATE TEMP TABLE incoming (LIKE ledger) ON COMMIT DROP`;
-const COPY = `COPY incoming (${COLUMNS}) FROM STDIN`;
+const copyTo = (table: string): string => `COPY ${table} (${COLUMNS}) FROM STDIN`;
 const CELL_COLUMNS = ['start', ...DIMENSIONS, ...SUMMED].join(', ');
 
 export const ADD_CELLS = `INSERT INTO ledger_delta (${CELL_COLUMNS}) SELECT ${CELL_COLUMNS} FROM json_populate_recordset(NULL::ledger_delta, $1)`;
@@ -38,7 +38,7 @@ const ADD_ROWS = `WITH added AS (INSERT INTO ledger (${COLUMNS}) SELECT ${COLUMN
 const ADDED = `SELECT DISTINCT i.req, i.att, i.kind FROM incoming i JOIN ledger l USING (day, req, att, kind)
   WHERE l.xmin::text = pg_current_xact_id()::xid::text`;
 
-/** Appends the rows of one day: by COPY to a table of the transaction, and from there those that the ledger lacks. Returns their number. */
+/** Appends those rows of one day that the ledger lacks. Returns their number. */
 export async function appendDay(tools: StoreTools, names: LedgerNames, rows: readonly LedgerRow[]): Promise<number> {
   const day = Math.floor(rows[0]!.at / DAY_MS);
   try {
@@ -67,15 +67,28 @@ async function appendTo(
   rows: readonly LedgerRow[],
 ): Promise<number> {
   const { breaks } = appends;
-  await names.learn(day, rows);
-  const text = rows.map((row) => lineOf(day, row, names)).join('');
+  const ofDay = await names.learn(day, rows);
+  const text = rows.map((row) => lineOf(day, row, ofDay)).join('');
   const cellsOf = (some: readonly LedgerRow[]): string =>
-    JSON.stringify(Array.from(rules.ledger.cellsOf(some.map((row) => shownRow(day, row, names))), deltaOf));
+    JSON.stringify(Array.from(rules.ledger.cellsOf(some.map((row) => ofDay.shown(row))), deltaOf));
   const cells = cellsOf(rows);
-  return appends.transaction(async (tx) => {
-    await tx.copy(COPY, text);
+  const copied = async (tx: Transaction, table: string): Promise<void> => {
+    await tx.copy(copyTo(table), text);
     // This connection may be one to another server, whose numbers of names are others.
     if (appends.breaks !== breaks) throw new StateFailure('unavailable', 'a connection to the state store has broken');
+  };
+  try {
+    return await appends.transaction(async (tx) => {
+      await copied(tx, 'ledger');
+      await tx.query(ADD_CELLS, cells);
+      return rows.length;
+    });
+  } catch (error) {
+    // The store has some of the rows: the answer to an earlier call was lost.
+    if (!isServerFailure(error, UNIQUE_VIOLATION)) throw error;
+  }
+  return appends.transaction(async (tx) => {
+    await copied(tx, 'incoming');
     const [added] = await tx.query<{ number: number }>(ADD_ROWS, cells, rows.length);
     if (added!.number < rows.length && added!.number > 0) {
       const fresh = await addedRows(tx, rows);
@@ -93,7 +106,7 @@ async function addedRows(tx: Transaction, rows: readonly LedgerRow[]): Promise<r
 }
 
 /** A row in the text format of COPY. */
-function lineOf(day: number, row: LedgerRow, names: LedgerNames): string {
+function lineOf(day: number, row: LedgerRow, names: NamesOfDay): string {
   const cells: (string | number)[] = [
     day,
     row.req,
@@ -102,30 +115,27 @@ function lineOf(day: number, row: LedgerRow, names: LedgerNames): string {
     LEDGER_SOURCES.indexOf(row.src),
     row.at,
   ];
-  for (const name of TEXTS) cells.push(names.idOf(day, name, row[name]));
+  TEXTS.forEach((name, kind) => cells.push(names.idOf(kind, row[name])));
   for (const sum of LEDGER_SUMS) cells.push(row[sum] || NULL);
-  cells.push(row.held || NULL, row.ms || NULL, row.firstMs ?? NULL, row.requestId ? copied(row.requestId) : NULL);
+  cells.push(row.held || NULL, row.ms || NULL, row.firstMs ?? NULL, row.requestId ? escaped(row.requestId) : NULL);
   return `${cells.join('\t')}\n`;
 }
 
 const NULL = String.raw`\N`;
 
-const copied = (text: string): string =>
+const escaped = (text: string): string =>
   storable(text)
     .replaceAll('\\', String.raw`\\`)
     .replaceAll('\t', String.raw`\t`)
     .replaceAll('\n', String.raw`\n`)
     .replaceAll('\r', String.raw`\r`);
 
-const shownRow = (day: number, row: LedgerRow, names: LedgerNames): LedgerRow => {
-  const shown = TEXTS.map((name) => [name, names.shown(day, name, row[name])] as const);
-  return shown.every(([name, text]) => row[name] === text) ? row : { ...row, ...Object.fromEntries(shown) };
-};
+const SUM_COLUMNS = LEDGER_SUMS.map((sum) => [sum, columnOf(sum).slice(1, -1)] as const);
 
 export function deltaOf(cell: RollupCell): object {
   const delta: Record<string, string | number> = { start: cell.start };
   LEDGER_DIMENSIONS.forEach((dimension, index) => (delta[dimension] = cell.names[index]!));
-  for (const sum of LEDGER_SUMS) delta[columnOf(sum).slice(1, -1)] = Math.max(-MOST_SUM, Math.min(MOST_SUM, cell[sum]));
+  for (const [sum, column] of SUM_COLUMNS) delta[column] = Math.max(-MOST_SUM, Math.min(MOST_SUM, cell[sum]));
   for (const count of COUNTS) delta[count] = cell[count];
   MS_COLUMNS.forEach((column, index) => (delta[column] = cell.ms[index]!));
   FIRST_COLUMNS.forEach((column, index) => (delta[column] = cell.firstMs[index]!));
