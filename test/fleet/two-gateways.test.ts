@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -199,6 +199,14 @@ describe.skipIf(missing !== undefined)(
       } finally {
         rmSync(dir, { recursive: true, force: true });
       }
+    });
+
+    it('start before the store and write the first token of the admin API once it answers', async () => {
+      relay.set('cut');
+      const gateway = await start({ server: { admin: { host: '127.0.0.1', port: 0 } } });
+      relay.set('pass');
+      await until(() => gateway.logs().includes('the admin API has no admin token'), 'the token is offered');
+      expect(existsSync(join(gateway.dir, 'bootstrap-token'))).toBe(true);
     });
 
     it('show the password nowhere', async () => {

@@ -28,6 +28,8 @@ import type { AdminOptions } from '../../core/process/admin-port.ts';
 const MAX_CALLS = 16;
 /** Rows of refused writes in a minute, for callers who are known and for those who are not. A client that is refused again and again fills no disk. */
 const MAX_REFUSALS = 60;
+/** Milliseconds until a store that does not answer is asked again. */
+const AGAIN_MS = 1000;
 /** Wrong tokens of a network in a minute. */
 const MAX_FAILURES = 10;
 /** Explanations are made one by one, of the time of served requests; each of these has a body in memory. */
@@ -66,8 +68,11 @@ export class AdminApi {
     this.#refusals = new Failures(clock, MAX_REFUSALS);
   }
 
-  /** Writes a bootstrap token if no admin token is valid. Never rejects. */
-  async offerBootstrap(): Promise<void> {
+  /**
+   * Writes a bootstrap token if no admin token is valid, now or once the store answers. Never rejects.
+   * @param isOpen whether the listener takes requests
+   */
+  async offerBootstrap(isOpen: () => boolean, isFirst = true): Promise<void> {
     const { state, clock, log } = this.#options;
     if (!state) return;
     try {
@@ -82,7 +87,9 @@ export class AdminApi {
             : 'the one in `state.dir` of this replica';
       log.warn(offer, `the admin API has no admin token: ${where} creates the first one, from this machine`);
     } catch (err) {
-      log.error({ err }, 'the bootstrap token of the admin API could not be written');
+      if (isFirst) log.error({ err }, 'the bootstrap token of the admin API could not be written');
+      if (!(err instanceof StateFailure) || err.code !== 'unavailable') return;
+      clock.after(AGAIN_MS, () => isOpen() && void this.offerBootstrap(isOpen, false));
     }
   }
 

@@ -25,7 +25,7 @@ const MAX_CONNECTIONS = 100;
 
 interface AdminServer {
   readonly server: Server;
-  /** Writes the bootstrap token, if there is no admin token. Never rejects. */
+  /** Writes the bootstrap token, if there is no admin token, now or once the store answers. Never rejects. */
   readonly offerBootstrap: () => Promise<void>;
 }
 
@@ -46,12 +46,15 @@ export function createAdminServer(options: AdminOptions): AdminListener {
   );
   server.timeout = SILENCE_MS;
   server.maxConnections = MAX_CONNECTIONS;
-  return { server, listen: (admin) => listenAdmin({ server, offerBootstrap: () => api.offerBootstrap() }, admin) };
+  return {
+    server,
+    listen: (admin) => listenAdmin({ server, offerBootstrap: () => api.offerBootstrap(() => server.listening) }, admin),
+  };
 }
 
 /**
  * Listens unless it would be open without a token: the settings checks report that, and this guard stays, because the
- * listener exposes all requests. Resolves once the bootstrap token is written or removed.
+ * listener exposes all requests. Resolves once the bootstrap token is written or removed, or the store does not answer.
  */
 export async function listenAdmin(
   { server, offerBootstrap }: AdminServer,
