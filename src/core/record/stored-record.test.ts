@@ -117,6 +117,7 @@ function plainAttempt(attempt: RecordedAttempt): object {
       cache_write: usage.cacheWrite,
       reasoning: usage.reasoning,
     },
+    prefixes: attempt.prefixes,
     token_count: attempt.estimated ? 'estimate' : undefined,
     cost_usd: attempt.cost?.nano === undefined ? undefined : attempt.cost.nano / 1e9,
     cost_source: attempt.cost?.source,

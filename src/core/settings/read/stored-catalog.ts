@@ -3,14 +3,11 @@ import type { CatalogFile } from '../../../../schemas/types.generated.ts';
 import { hasMember, parseJson } from '../../kernel/index.ts';
 import { Secret } from '../../../plugin/index.ts';
 import type { FoundFile } from '../source/find-files.ts';
-import { storedProviders, type StoredObjects, type StoredProvider } from '../source/stored-objects.ts';
+import { storedName, storedProviders, type StoredObjects, type StoredProvider } from '../source/stored-objects.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import { aboutFile } from '../source/diagnostic.ts';
 import { SEALED_TEXT } from '../values/references.ts';
 import { readSettingsFile, type ReadFile } from './read-file.ts';
-
-/** The name under which diagnostics show an entry of the state store. */
-export const storedEntryName = (id: string): string => `store/providers/${id}`;
 
 /**
  * Reads the entries of the catalog that the state store has, each as a file of its own: one that is not valid has no effect, and the gateway
@@ -32,10 +29,10 @@ interface EntrySetup {
 
 async function readEntry(
   folder: string,
-  { id, value, problem }: StoredProvider,
+  { kind, id, value, problem }: StoredProvider,
   { schemas, catalog }: EntrySetup,
 ): Promise<ReadFile> {
-  const file = storedEntryName(id);
+  const file = storedName({ kind, id });
   const found: FoundFile = { kind: 'catalog', name: file, path: join(folder, file), id };
   const { doc, secrets, unread = [] } = value;
   const sealed = Object.entries(secrets).map(([field, text]): [string, unknown] => [field, JSON.parse(text)]);
