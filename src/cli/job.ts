@@ -1,5 +1,4 @@
 import { keepCompiledCode } from '../core/process/compiled-code.ts';
-import type { JobTask } from '../core/process/jobs.ts';
 
 // Must come first, as in start.ts.
 keepCompiledCode();
@@ -9,9 +8,9 @@ const [{ registerAddOns }, { jobOf }, { addOns }] = await Promise.all([
   import('../addons/index.ts'),
 ]);
 
-/** The process of a job (core/process/jobs.ts). It ends with its parent. */
+/** The process of a job: work of an add-on that takes seconds, which a process that serves does not have. It ends with its parent. */
 process.once('disconnect', () => process.exit());
-process.once('message', ({ name, input }: JobTask) => {
+process.once('message', ({ name, input }: { readonly name: string; readonly input: unknown }) => {
   run(name, input).then(
     () => process.send?.({}),
     (error: unknown) => process.send?.({ failed: error instanceof Error ? error.message : String(error) }),

@@ -30,8 +30,8 @@ export interface Console {
   patch(inForce: InForce, texts: Readonly<Record<string, string>>): Promise<FileDraft>;
   /** The settings that this process has served, the latest first. */
   readonly history: () => Promise<readonly SettingsVersion[]>;
-  /** Events of a job about the same texts, as their text. Rejects with TooManyJobs. */
-  trial(inForce: InForce, wish: TrialWish, onLeave: OnLeave): Promise<AsyncIterable<string>>;
+  /** Events of a job about the same texts, as their text. Undefined: too many run already. */
+  trial(inForce: InForce, wish: TrialWish, onLeave: OnLeave): Promise<AsyncIterable<string> | undefined>;
   /** Events of a test, as their text. Undefined: there were too many. */
   test(ask: AskParts, question: Omit<TestQuestion, 'id'>, onLeave: OnLeave): AsyncIterable<string> | undefined;
   /** The reply to a request in the name of a key. Undefined: too many are under way. */

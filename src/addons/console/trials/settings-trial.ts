@@ -1,5 +1,4 @@
 import type { OnLeave, TrialWish } from '../../../core/process/console-port.ts';
-import { runJob, type Job } from '../../../core/process/jobs.ts';
 import type { PartTools } from '../../../core/process/process-part.ts';
 import type { InForce } from '../../../core/process/reload.ts';
 import { storedOf, type SettingsTrial } from '../../../core/process/settings-trial.ts';
@@ -7,17 +6,18 @@ import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 import { knownEnvironment } from '../../../core/settings/read/edited-files.ts';
 import { describe } from '../../../core/settings/source/diagnostic.ts';
 import { wholeTexts } from '../drafts/edited-settings.ts';
+import { runJob, type RunningJob } from './jobs.ts';
 
 /** More than the limit of the job's own work: a process of low priority may take long to start. */
 const LIMIT_MS = 180_000;
 
-/** Runs a job about texts in the place of settings, in a process of its own. Rejects with TooManyJobs. */
+/** Runs a job about texts in the place of settings, in a process of its own. Undefined: too many run already. */
 export async function startTrial(
   { configs, env }: Pick<PartTools, 'configs' | 'env'>,
   inForce: InForce,
   wish: TrialWish,
   onLeave: OnLeave,
-): Promise<AsyncIterable<string>> {
+): Promise<AsyncIterable<string> | undefined> {
   const { contents } = inForce.files;
   const { texts, lost } = await wholeTexts(configs, inForce, wish.texts);
   if (lost[0]) return only(text('done', wish.failed(describe(lost[0]))));
@@ -29,10 +29,10 @@ export async function startTrial(
     env: knownEnvironment(env, contents),
   };
   const job = runJob({ name: wish.job, input: { ...trial, ...wish.more } }, LIMIT_MS);
-  return eventsOf(job, wish, onLeave(job.stop));
+  return job && eventsOf(job, wish, onLeave(job.stop));
 }
 
-async function* eventsOf(job: Job, { failed }: TrialWish, stay: () => void): AsyncGenerator<string> {
+async function* eventsOf(job: RunningJob, { failed }: TrialWish, stay: () => void): AsyncGenerator<string> {
   try {
     for await (const one of job.events) {
       // Both jobs tell their events in this form.

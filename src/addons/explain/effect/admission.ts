@@ -5,7 +5,7 @@ import { DigestRing } from '../../../core/settings/compile/key-ring.ts';
 import { Tenants } from '../../../core/settings/compile/tenants.ts';
 import type { LoadResult } from '../../../core/settings/read/load.ts';
 import { valueAt } from '../../../core/settings/schema/pointer.ts';
-import type { Verdict } from './compare.ts';
+import type { EffectVerdict } from './compare.ts';
 import type { Sample } from './sample.ts';
 
 /** By these a request shows whose key it has. */
@@ -15,13 +15,17 @@ const OF_IDENTITY = ['digest', 'key', 'client_certificate', 'bound'] as const;
  * A key that is named by its id is not looked up, so that what `auth` checks is checked here: whether it is disabled, has expired, or is not for the
  * address. Undefined: it admits the request in both versions, or neither does.
  */
-export function admissionOf({ question, record }: Sample, before: LoadResult, after: LoadResult): Verdict | undefined {
+export function admissionOf(
+  { question, record }: Sample,
+  before: LoadResult,
+  after: LoadResult,
+): EffectVerdict | undefined {
   const id = question.as;
   const [old, now] = [before, after].map(({ settings }) => settings?.keys.keys.find((key) => key.id === id));
   if (!old || !now) return undefined;
   const place = { ...after.placeOf('keys.yaml', ['keys', after.settings?.keys.keys.indexOf(now) ?? 0]) };
   const at = { ...place, file: relative(after.folder, place.file) };
-  const unknown = (reason: string): Verdict => ({ kind: 'unknown', unknown: { reason, place: at } });
+  const unknown = (reason: string): EffectVerdict => ({ kind: 'unknown', unknown: { reason, place: at } });
   if (OF_IDENTITY.some((name) => identityOf(old[name]) !== identityOf(now[name])))
     return unknown('the key has another secret or certificate now');
   const [was, is] = [refusalOf(old, before, record), refusalOf(now, after, record)];

@@ -10,14 +10,14 @@ type Rule =
   | { readonly how: 'default'; readonly value: unknown };
 
 /** A field that two versions of the settings treat differently. */
-export interface FieldChange {
+export interface SentChange {
   readonly path: string;
   readonly before?: unknown;
   readonly after?: unknown;
 }
 
 interface RuleChanges {
-  readonly certain: readonly FieldChange[];
+  readonly certain: readonly SentChange[];
   /** Fields whose value in the sent body depends on the caller's own, which is not known. */
   readonly unsure: readonly string[];
 }
@@ -32,7 +32,7 @@ export function ruleChanges(
   valuesOf: (path: string) => readonly unknown[] | undefined,
 ): RuleChanges {
   const [old, now] = [rulesOf(before), rulesOf(after)];
-  const certain: FieldChange[] = [];
+  const certain: SentChange[] = [];
   const unsure: string[] = [];
   for (const path of new Set([...old.keys(), ...now.keys()])) {
     const [one, other] = [old.get(path), now.get(path)];

@@ -1,7 +1,7 @@
 import type { SettingPlace } from '../explanation/explanation.ts';
 import { bodyDiff } from '../explanation/body-diff.ts';
 import { withoutSecrets } from '../explain/describe/masks.ts';
-import { differing, otherRules, ruleChanges, type FieldChange } from './body-rules.ts';
+import { differing, otherRules, ruleChanges, type SentChange } from './body-rules.ts';
 import { fieldPlace, keyPlace } from './deciding-place.ts';
 import type { RecordedFacts, Sample } from './sample.ts';
 import type { RunTarget } from './targets.ts';
@@ -30,9 +30,9 @@ interface ShownTarget {
   readonly place?: SettingPlace | undefined;
 }
 
-export type ShownField = FieldChange & { readonly place?: SettingPlace | undefined };
+export type ShownField = SentChange & { readonly place?: SettingPlace | undefined };
 
-export type Verdict =
+export type EffectVerdict =
   | { readonly kind: 'same' }
   | { readonly kind: 'unknown'; readonly unknown: UnknownWay }
   | {
@@ -42,11 +42,14 @@ export type Verdict =
       readonly fields: readonly ShownField[];
     };
 
-const SAME: Verdict = { kind: 'same' };
-const unknown = (reason: string, place?: SettingPlace): Verdict => ({ kind: 'unknown', unknown: { reason, place } });
+const SAME: EffectVerdict = { kind: 'same' };
+const unknown = (reason: string, place?: SettingPlace): EffectVerdict => ({
+  kind: 'unknown',
+  unknown: { reason, place },
+});
 
 /** @param isOfRecord the settings before are those of the record */
-export function verdictOf({ record }: Sample, before: Side, after: Side, isOfRecord: boolean): Verdict {
+export function verdictOf({ record }: Sample, before: Side, after: Side, isOfRecord: boolean): EffectVerdict {
   if ('unknown' in before) return { kind: 'unknown', unknown: before.unknown };
   if ('noKey' in before) return unknown(before.noKey);
   if ('unknown' in after) return { kind: 'unknown', unknown: after.unknown };
@@ -81,7 +84,7 @@ const keyOf = ({ targets, seen }: Way): string => {
   return JSON.stringify([targets.map(({ name, refused, sent }) => [name, refused, sent?.url]), error?.code]);
 };
 
-function recordedVerdict(record: RecordedFacts, before: Way, after: Way): Verdict {
+function recordedVerdict(record: RecordedFacts, before: Way, after: Way): EffectVerdict {
   const other = before.targets.findIndex(({ name }, index) => name !== after.targets[index]?.name);
   const shared = other < 0 ? before.targets.length : other;
   const valuesOf = (path: string) => record.values.get(`params.${path}`);
@@ -115,7 +118,7 @@ function isAsPatient({ one: { attempt: before } }: RunTarget, { one: { attempt: 
   return of(before) === of(after);
 }
 
-function questionVerdict(before: readonly Way[], after: readonly Way[]): Verdict {
+function questionVerdict(before: readonly Way[], after: readonly Way[]): EffectVerdict {
   const [old, now] = [sharesOf(before), sharesOf(after)];
   const isMoved =
     old.size !== now.size || [...old].some(([key, share]) => Math.abs((now.get(key) ?? 0) - share) > 1e-9);
@@ -146,7 +149,12 @@ function sharesOf(ways: readonly Way[]): ReadonlyMap<string, number> {
 }
 
 /** @param at number of the target that decides about the difference */
-function changed(before: readonly Way[], after: readonly Way[], fields: readonly ShownField[], at: number): Verdict {
+function changed(
+  before: readonly Way[],
+  after: readonly Way[],
+  fields: readonly ShownField[],
+  at: number,
+): EffectVerdict {
   const all = { before: shownWays(before, at), after: shownWays(after, at), fields: fields.map(short) };
   const safe = [...before, ...after].reduce((shown, { seen }) => withoutSecrets(shown, seen), all);
   return { kind: 'changed', ...safe };
@@ -186,7 +194,7 @@ const shownTarget = ({ name, at, refused, place }: RunTarget): ShownTarget => ({
   place,
 });
 
-function differencesOf(before: unknown, after: unknown): readonly FieldChange[] {
+function differencesOf(before: unknown, after: unknown): readonly SentChange[] {
   return bodyDiff(before, after)
     .filter(({ path }) => path.join('.') !== 'model')
     .map(({ path, received, sent }) => ({

@@ -4,7 +4,7 @@ import { targetsOf } from '../../../core/memory/ports.ts';
 import type { GatewayConfig, Target } from '../../../core/kernel/index.ts';
 import type { SettingPlace } from '../explanation/explanation.ts';
 import { admissionOf } from './admission.ts';
-import { verdictOf, type ShownField, type ShownWay, type Verdict } from './compare.ts';
+import { verdictOf, type ShownField, type ShownWay, type EffectVerdict } from './compare.ts';
 import { isUnknown, type Sample, type UnknownSample } from './sample.ts';
 import type { SettingsPair } from './settings-pair.ts';
 import { isOfSettings, sideOf, type Side } from './ways.ts';
@@ -95,9 +95,9 @@ function casesOf(samples: readonly (Sample | UnknownSample)[]): readonly Case[] 
   return [...Map.groupBy(samples, keyOf).values()].map((same) => ({ sample: same[0]!, count: same.length }));
 }
 
-const SAME: Verdict = { kind: 'same' };
+const SAME: EffectVerdict = { kind: 'same' };
 
-async function verdictFor(sample: Sample | UnknownSample, pair: SettingsPair): Promise<Verdict> {
+async function verdictFor(sample: Sample | UnknownSample, pair: SettingsPair): Promise<EffectVerdict> {
   const { before, after, changed, settings } = pair;
   const { record } = sample;
   const mayDiffer = (config: string | undefined): boolean => changed.shared || changed.configs.has(config ?? '');
@@ -152,7 +152,7 @@ class Tally {
   readonly #changes = new Map<string, Mutable<EffectChange>>();
   readonly #reasons = new Map<string, Mutable<UnknownReason>>();
 
-  add(verdict: Verdict, sample: string, count: number): void {
+  add(verdict: EffectVerdict, sample: string, count: number): void {
     if (verdict.kind === 'same') this.#same += count;
     else if (verdict.kind === 'unknown') this.addUnknown(verdict.unknown, sample, count);
     else {

@@ -36,14 +36,14 @@ export function generatedQuestions({ settings: { before, after } }: Pick<Setting
   return { samples, more: configs.length * Math.max(1, keys.length) * named.length - samples.length };
 }
 
-interface Asked {
+interface AskedModel {
   readonly config: string | undefined;
   readonly key: string | undefined;
   readonly model: string;
   readonly prefix: string;
 }
 
-function questionOf({ config, key, model, prefix }: Asked): Sample {
+function questionOf({ config, key, model, prefix }: AskedModel): Sample {
   const question = {
     method: 'POST',
     path: '/v1/chat/completions',

@@ -26,15 +26,13 @@ import {
   storedName,
   storedProviders,
   withStored,
-  type CompiledKind,
   type StoredObjects,
   storeSettings,
 } from '../source/stored-objects.ts';
 import { readExtras, type Extras } from '../source/extra-files.ts';
 import { FILES_WITH_OBJECTS, fileObjectsOf, type FileObject } from './file-objects.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
-import { readStoredEntries } from './stored-catalog.ts';
-import { readStoredConfigs } from './stored-configs.ts';
+import { readStoredFiles } from './stored-files.ts';
 import type { TlsFiles } from './tls-files.ts';
 
 /** The content of the files: validated, references resolved, secrets wrapped. Defaults are not filled in, nothing is compiled. */
@@ -207,10 +205,9 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   const unread = filesWithoutReader(found, schemas);
   const ofFiles = gather(read, env, noteIn);
   const stored = ofFiles.server && storeSettings(ofFiles.server) && files.stored?.();
-  const entries = await readStoredEntries(folder, stored, { schemas, catalog: ofFiles.catalog });
   const configIds = found.files.flatMap((file) => (file.kind === 'gateway' ? [file.id] : []));
-  const configs = await readStoredConfigs(folder, stored, { schemas, ofFiles: configIds });
-  const pieces = withEntries(withConfigs(ofFiles, configs, noteIn), entries);
+  const own = await readStoredFiles(folder, stored, { schemas, catalog: ofFiles.catalog, configIds });
+  const pieces = withStoredFiles(ofFiles, own, noteIn);
   const complete =
     isComplete(pieces) &&
     read.every((file) => file.value !== undefined) &&
@@ -223,18 +220,7 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   const outbound = compileOutbound(sent?.egress, env, within(noteIn('server.yaml'), 'egress'));
   const paths = [...read.flatMap((file) => file.paths), ...extra.paths, ...ofTls];
   const { extras } = extra;
-  const own = [...entries, ...configs];
-  const leftOut = [
-    ...leftOutOf(
-      'providers',
-      entries.filter((one) => !isStoredEntry(one)),
-    ),
-    ...leftOutOf(
-      'configs',
-      configs.filter(({ value }) => value === undefined),
-    ),
-    ...extra.leftOut,
-  ];
+  const leftOut = [...own.flatMap(leftOutOf), ...extra.leftOut];
   const hash = hashOf([...read, ...own], extra.hashed, tls);
   const settings = complete
     ? joined(pieces, stored, { extras, leftOut, tls, outbound, hash, files: paths })
@@ -250,8 +236,8 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   return result;
 }
 
-const leftOutOf = (kind: CompiledKind, files: readonly ReadFile[]): Settings['leftOut'] =>
-  files.map(({ found: { id } }) => ({ kind, id }));
+const leftOutOf = ({ found: { kind, id }, value }: ReadFile): Settings['leftOut'] =>
+  value === undefined ? [{ kind: kind === 'catalog' ? 'providers' : 'configs', id }] : [];
 
 async function readTls(
   server: ServerFile | undefined,
@@ -298,18 +284,16 @@ const configsIn = (read: readonly ReadFile[], noteIn: (file: string) => Report):
     ),
   );
 
-const withConfigs = (pieces: Pieces, configs: readonly ReadFile[], noteIn: (file: string) => Report): Pieces => ({
-  ...pieces,
-  gateway: new Map([...pieces.gateway, ...configsIn(configs, noteIn)]),
-});
-
 /** Checks refuse a slug that a file and the store have. */
-function withEntries(pieces: Pieces, entries: readonly ReadFile[]): Pieces {
-  const { catalog } = pieces;
-  if (!catalog || entries.length === 0) return pieces;
+function withStoredFiles(pieces: Pieces, own: readonly ReadFile[], noteIn: (file: string) => Report): Pieces {
   // ajv has just validated each value against the schema of the file.
-  const stored = entries.filter(isStoredEntry).flatMap(({ value }) => (value as CatalogFile).providers);
-  return { ...pieces, catalog: { ...catalog, providers: [...catalog.providers, ...stored] } };
+  const entries = own.filter(isStoredEntry).flatMap(({ value }) => (value as CatalogFile).providers);
+  const { catalog, gateway } = pieces;
+  return {
+    ...pieces,
+    catalog: catalog && { ...catalog, providers: [...catalog.providers, ...entries] },
+    gateway: new Map([...gateway, ...configsIn(own, noteIn)]),
+  };
 }
 
 /** An entry of the state store that is valid. */

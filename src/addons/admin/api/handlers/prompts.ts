@@ -120,7 +120,7 @@ export const renderPrompt: Handler = (call) => {
   }
 };
 
-interface DraftBody {
+interface NewPromptBody {
   readonly id: string;
   readonly spec?: EntityDoc;
   readonly release?: number;
@@ -129,7 +129,7 @@ interface DraftBody {
 
 /** A prompt of a file is changed by a patch of it. */
 export const draftPrompt: Handler = async (call) => {
-  const { id, spec, release, promote } = call.body as DraftBody;
+  const { id, spec, release, promote } = call.body as NewPromptBody;
   const known = call.objects.find('prompts', id);
   if (known?.owner === IN_STORE) throw new ApiProblem('exists', `The prompt "${id}" is in the store: change it there.`);
   let doc = spec ?? baseOf(known);

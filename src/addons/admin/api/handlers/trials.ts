@@ -1,4 +1,3 @@
-import { TooManyJobs } from '../../../../core/process/jobs.ts';
 import type { TrialWish } from '../../../../core/process/console-port.ts';
 import type { Call, CallAnswer, Handler } from '../call.ts';
 import { ApiProblem } from '../problems.ts';
@@ -43,11 +42,7 @@ export const runTests: Handler = (call) => {
 };
 
 async function answer(call: Call, wish: TrialWish): Promise<CallAnswer> {
-  try {
-    const pieces = await consoleOf(call).trial(call.sources.inForce(), wish, call.onLeave);
-    return { stream: { type: 'text/event-stream; charset=utf-8', pieces } };
-  } catch (error) {
-    if (error instanceof TooManyJobs) throw new ApiProblem('busy', error.message);
-    throw error;
-  }
+  const pieces = await consoleOf(call).trial(call.sources.inForce(), wish, call.onLeave);
+  if (!pieces) throw new ApiProblem('busy', 'Two such processes run already.');
+  return { stream: { type: 'text/event-stream; charset=utf-8', pieces } };
 }

@@ -1,24 +1,22 @@
 import { fork } from 'node:child_process';
 import { on } from 'node:events';
 import { constants, setPriority } from 'node:os';
-import { moduleFile } from '../kernel/package-root.ts';
+import { moduleFile } from '../../../core/kernel/package-root.ts';
 
 const PROCESS = moduleFile('src/cli/job');
 const MAX_JOBS = 2;
 
-export interface JobTask {
+interface JobTask {
   readonly name: string;
   readonly input: unknown;
 }
 /** The last message of a process has no event. */
-export interface JobMessage {
+interface JobMessage {
   readonly event?: object;
   readonly failed?: string;
 }
 
-export class TooManyJobs extends Error {}
-
-export interface Job {
+export interface RunningJob {
   /** Rejects when the process ends before its work. */
   readonly events: AsyncIterable<object>;
   stop(): void;
@@ -28,10 +26,10 @@ const running = new Set<object>();
 
 /**
  * Work that takes seconds, which a process that serves does not have: it runs in a process of low priority. Input and events are plain values.
- * Throws TooManyJobs. The process ends with the reader of its events, and after `limitMs`.
+ * The process ends with the reader of its events, and after `limitMs`. Undefined: too many run already.
  */
-export function runJob(task: JobTask, limitMs: number): Job {
-  if (running.size >= MAX_JOBS) throw new TooManyJobs(`${MAX_JOBS} such processes run already.`);
+export function runJob(task: JobTask, limitMs: number): RunningJob | undefined {
+  if (running.size >= MAX_JOBS) return undefined;
   // It gets no variable of the environment: the input has what it needs. No signal opens the inspector. `advanced` keeps maps.
   const child = fork(PROCESS, [], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
