@@ -12,7 +12,7 @@ export function openCaptures({ clock, role, shared, taps }: PartTools): ProcessP
   const watcher = new Watcher({ clock, taps, caught, secrets: () => secrets() });
   return {
     ...(store && { captures: store }),
-    compose: ({ loaded }) => ({ use: () => void (secrets = () => loaded.secrets()) }),
+    compose: ({ loaded }) => ({ use: () => void (secrets = once(() => loaded.secrets())) }),
     dry: () => ({}),
     // Who asks and tells are processes of this gateway.
     asked(topic, question) {
@@ -27,4 +27,10 @@ export function openCaptures({ clock, role, shared, taps }: PartTools): ProcessP
       store?.clear();
     },
   };
+}
+
+/** Most versions of the settings serve without a capture. */
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }

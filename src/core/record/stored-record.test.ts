@@ -30,7 +30,8 @@ function plainJson(record: BoundedRecord): object {
     overhead_ms: round(record.overheadMs),
     first_content_ms: round(record.firstContentMs),
     deadline_ms: round(record.deadlineMs),
-    config: configId ? { id: configId, hash: configHash } : undefined,
+    config: configId ? { id: configId, hash: configHash, by: record.namesConfig } : undefined,
+    model: record.askedModel ?? (configId === undefined ? undefined : ''),
     alias: record.alias,
     prompt: record.prompt,
     upload: record.upload,
@@ -51,6 +52,7 @@ function plainJson(record: BoundedRecord): object {
     skipped: record.skipped.map(({ targetName, ...rest }) => ({ ...rest, target_name: targetName })),
     ignored: record.ignoredPlace,
     conditions: record.conditions.length > 0 ? record.conditions.map(plainBranch) : undefined,
+    draws: record.draws,
     guards: record.guards,
     left_out: record.metadataLeftOut > 0 ? { ...record.leftOut, metadata: record.metadataLeftOut } : record.leftOut,
   };

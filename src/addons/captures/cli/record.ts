@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../../../core/commands/terminal/arguments.ts';
 import type { Output } from '../../../core/commands/terminal/output.ts';
@@ -30,8 +30,15 @@ export async function recordCommand(options: RecordOptions): Promise<0 | 1> {
   const target = await open(file, 'wx', 0o600).catch((error: unknown) => {
     throw new UsageError(`--out ${file} cannot be created: ${messageOf(error)}`);
   });
+  let isWritten = false;
+  const write = async (text: string): Promise<void> => {
+    await target.writeFile(text).catch((error: unknown) => {
+      throw new Refused(`${file} cannot be written: ${messageOf(error)}`);
+    });
+    isWritten = true;
+  };
   try {
-    const captured = await capture(options, (text) => target.writeFile(text));
+    const captured = await capture(options, write);
     out(`${file} has ${captured} ${captured === 1 ? 'request' : 'requests'}\n`);
     return captured > 0 ? 0 : 1;
   } catch (error) {
@@ -40,6 +47,8 @@ export async function recordCommand(options: RecordOptions): Promise<0 | 1> {
     return 1;
   } finally {
     await target.close();
+    // Half of a capture is of no use, and would be in the way of the next one.
+    if (!isWritten) await rm(file, { force: true });
   }
 }
 

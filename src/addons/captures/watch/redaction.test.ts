@@ -2,12 +2,17 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseJson } from '../../../formats/json/object.ts';
 import { bytesOf } from '../file/recordings.ts';
-import { Redaction, type TimedBytes } from './redaction.ts';
+import { KnownTexts } from './known-texts.ts';
+import { Redaction, TooManyCredentials, type TimedBytes } from './redaction.ts';
 
 const KEY = 'sk-canary-0123456789abcdef';
 const PLAIN = 'correct horse "battery" staple';
 
-const redaction = new Redaction([PLAIN], [{ authorization: `Bearer tok-of-the-caller-42` }], []);
+const redaction = new Redaction([PLAIN], {
+  own: [],
+  headers: [{ authorization: `Bearer tok-of-the-caller-42` }],
+  bodies: [],
+});
 
 it.each([
   ['a credential of the settings', `say ${PLAIN} twice`],
@@ -47,7 +52,7 @@ it('Bytes without a credential stay as they are, whatever they are', () => {
         .toString('latin1')
         .replaceAll(/[A-Za-z"\\]/g, '.');
       const sent = Buffer.from(plain, 'latin1');
-      expect(bytesOf(new Redaction([], [], []).bytes(sent))).toEqual(sent);
+      expect(bytesOf(new Redaction([], { own: [], headers: [], bodies: [] }).bytes(sent))).toEqual(sent);
     }),
   );
 });
@@ -60,4 +65,31 @@ it('Headers with credentials lose their values, and those of the connection are 
     'content-type': 'text/plain',
     'x-special': '[secret]',
   });
+});
+
+it('Known texts are marked wherever they occur, also where they overlap, and nothing else is', () => {
+  const letters = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 8, maxLength: 12 });
+  fc.assert(
+    fc.property(
+      fc.array(letters, { maxLength: 6 }),
+      fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 80 }),
+      (known, text) => {
+        const hidden = new Set<number>();
+        for (const one of known)
+          for (let at = text.indexOf(one); at >= 0; at = text.indexOf(one, at + 1))
+            for (let inside = at; inside < at + one.length; inside += 1) hidden.add(inside);
+        const found = new Set<number>();
+        for (const [from, to] of new KnownTexts(known).placesIn(text))
+          for (let inside = from; inside < to; inside += 1) found.add(inside);
+        expect([...found]).toEqual([...hidden].toSorted((one, other) => one - other));
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});
+
+it('A request with credentials by the thousand is not searched for them', () => {
+  const cookies = Array.from({ length: 1_000 }, (_, index) => `name${index}=value-${index}-of-a-cookie`).join('; ');
+  const redact = () => new Redaction([], { own: [], headers: [{ cookie: cookies }], bodies: [] });
+  expect(redact).toThrow(TooManyCredentials);
 });

@@ -63,6 +63,7 @@ export class SeenExchange {
     return { ...reply, headers: reply.headers, body: this.#through(body) };
   }
 
+  /** @param known secrets of the settings. Throws TooManyCredentials. */
   describe(
     known: readonly string[],
     record: { readonly state: string; readonly receivedAt: number },
@@ -71,11 +72,11 @@ export class SeenExchange {
     const { request, caller, config, startedAt } = exchange;
     const calls = this.#calls;
     const bodies = [this.#body, ...calls.map(({ body }) => body)].filter((one) => one !== undefined);
-    const redaction = new Redaction(
-      [...known, ...calls.flatMap(({ secrets }) => secrets), exchange.upstreamToken?.reveal() ?? ''],
-      [request.headers, ...calls.map(({ call }) => call.headers)],
+    const redaction = new Redaction(known, {
+      own: [...calls.flatMap(({ secrets }) => secrets), exchange.upstreamToken?.reveal() ?? ''],
+      headers: [request.headers, ...calls.map(({ call }) => call.headers)],
       bodies,
-    );
+    });
     return {
       id: redaction.text(exchange.id),
       time: new Date(record.receivedAt).toISOString(),

@@ -5,6 +5,7 @@ import { recordJson } from '../../../core/record/json.ts';
 import { recordOf } from '../../../core/record/make-record.ts';
 import { mayHaveState, recordFilter, type RecordQuery } from '../../../core/record/record-query.ts';
 import type { Clock, ReplyEnd } from '../../../plugin/index.ts';
+import { TooManyCredentials } from './redaction.ts';
 import { SeenExchange } from './seen-exchange.ts';
 
 /** What a process watches for. Plain values: it goes to workers. */
@@ -116,11 +117,21 @@ export class Watcher {
         exchange.startedAt >= begun && mayHaveState(record.state, query.state) && (!fits || fits(json)),
     );
     if (fitting.length === 0) return;
-    const line = seen.isTooLarge ? undefined : JSON.stringify(seen.describe(secrets(), record));
+    const line = seen.isTooLarge ? undefined : lineOf(() => seen.describe(secrets(), record));
     caught({ captures: fitting.map(({ id }) => id), line });
     for (const one of fitting) {
       if (line !== undefined) one.left -= 1;
       if (one.left <= 0) this.end(one.id);
     }
+  }
+}
+
+/** Undefined: it cannot be redacted in a short time. */
+function lineOf(describe: () => object): string | undefined {
+  try {
+    return JSON.stringify(describe());
+  } catch (error) {
+    if (error instanceof TooManyCredentials) return undefined;
+    throw error;
   }
 }

@@ -39,7 +39,7 @@ async function served(
   const inForce = await inForceWith(config);
   const records: RecordJson[] = [];
   const asked = testCase({ key: 'team', ...parts });
-  await runCase(
+  const outcomes = await runCase(
     {
       configs: 'configs',
       env: {},
@@ -48,7 +48,9 @@ async function served(
     },
     asked,
   );
-  return { inForce, record: records.at(-1)!, body: asked.request.body };
+  const record = records.at(-1);
+  if (!record) throw new Error(`no request ended: ${JSON.stringify(outcomes.map(({ faults }) => faults))}`);
+  return { inForce, record, body: asked.request.body };
 }
 
 async function caseFor(config: object, parts: CaseParts, kept?: Partial<KeptClientRequest>) {

@@ -1,6 +1,6 @@
-import { isUtf8 } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import type { Output } from '../../../core/commands/terminal/output.ts';
+import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 import { systemClock } from '../../../core/kernel/system-clock.ts';
 import { formatDiagnostics, SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 import { diskFiles } from '../../../core/settings/source/files.ts';
@@ -47,10 +47,7 @@ export async function diffCommand(options: DiffOptions): Promise<0 | 1 | 2> {
 
 async function report(pair: SettingsPair, options: DiffOptions): Promise<0 | 1> {
   const { requests, format, out } = options;
-  const asked =
-    requests === undefined
-      ? generatedQuestions(pair)
-      : readRequests(await textOf(requests, options), requests === '-' ? 'standard input' : requests, readingOf(pair));
+  const asked = requests === undefined ? generatedQuestions(pair) : await readFrom(requests, pair, options);
   const changes: EffectChange[] = [];
   for await (const { event, data } of effectOf({ ...asked, pair, clock: systemClock })) {
     if (event === 'change') changes.push(data);
@@ -63,13 +60,13 @@ async function report(pair: SettingsPair, options: DiffOptions): Promise<0 | 1> 
   throw new Error('the comparison did not end');
 }
 
-async function textOf(path: string, { input }: Pick<DiffOptions, 'input'>): Promise<string> {
-  let bytes: Buffer;
+async function readFrom(path: string, pair: SettingsPair, { input }: Pick<DiffOptions, 'input'>) {
   try {
-    bytes = path === '-' ? await input() : await readFile(path);
+    return path === '-'
+      ? await readRequests([await input()], 'standard input', readingOf(pair))
+      : await readRequests(createReadStream(path), path, readingOf(pair));
   } catch (error) {
-    throw new BadFile(`the file ${path} cannot be read`, { cause: error });
+    if (error instanceof BadLine) throw error;
+    throw new BadFile(`the file ${path} cannot be read: ${messageOf(error)}`, { cause: error });
   }
-  if (isUtf8(bytes)) return bytes.toString();
-  throw new BadFile(`${path} is not UTF-8 text`);
 }

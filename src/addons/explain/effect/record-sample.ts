@@ -84,7 +84,7 @@ function read(record: Json, reading: RecordReading): Omit<Sample, 'name'> {
     held: heldIn(record),
     values,
     ...known,
-    draws: listIn(record, 'draws').filter((one) => typeof one === 'number'),
+    draws: listIn(record, 'draws').filter((one) => typeof one === 'number' && one >= 0 && one < 1),
     open: itemsIn(record, 'skipped').flatMap((one) =>
       one['reason'] === 'circuit_open' ? [textIn(one, 'target') ?? ''] : [],
     ),
@@ -136,11 +136,14 @@ function bodyOf(record: Json, operation: Operation, values: RecordedFacts['value
 
 /** Longest value of a condition in a record. */
 const MAX_COMPARED = 128;
+/** Longest name of a field: a record of a file may have any. */
+const MAX_FIELD = 256;
 
 function valuesOf(record: Json): Map<string, readonly unknown[]> {
   const values = new Map<string, readonly unknown[]>();
   for (const { field, found } of itemsIn(record, 'conditions').flatMap((one) => itemsIn(one, 'tests'))) {
-    if (typeof field !== 'string' || field.startsWith('metadata.')) continue;
+    if (typeof field !== 'string' || field.length > MAX_FIELD || field.startsWith('metadata.')) continue;
+    if (found !== null && !['string', 'number', 'boolean'].includes(typeof found)) continue;
     const name = field.startsWith('headers.') ? field.toLowerCase() : field;
     // Null stands for both.
     if (found === null) values.set(name, name.startsWith('params.') ? [undefined, null] : [undefined]);
