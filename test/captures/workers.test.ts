@@ -14,7 +14,7 @@ const freePort = (): Promise<number> =>
     });
   });
 
-it('A capture has the requests of all workers, and no more than it wants', { timeout: 120_000 }, async () => {
+it('A capture has the requests of all workers, and no more than it wants', { timeout: 240_000 }, async () => {
   const upstream = await startUpstream((_, res) => json(res, openaiReply('hello')));
   onTestFinished(() => upstream.close());
   const port = await freePort();

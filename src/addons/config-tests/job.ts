@@ -66,7 +66,11 @@ function withTests(settings: SettingsFiles, { texts, folder }: TestsInput): Sett
   const isRead = (path: string): boolean => isTests(path) && !Object.hasOwn(texts, relative(folder, path));
   return {
     ...settings,
-    read: (path) => (isRead(path) ? diskFiles : settings).read(path),
+    async read(path) {
+      // Who runs tests may not have the right to read the texts of requests.
+      if (path.endsWith('.jsonl')) return { problem: 'is a capture, which only `gatehouse test` reads' };
+      return (isRead(path) ? diskFiles : settings).read(path);
+    },
     async list(path): Promise<FolderRead> {
       const [known, onDisk] = [await settings.list(path), await diskFiles.list(path)];
       if (!('names' in known) || !('names' in onDisk)) return known;

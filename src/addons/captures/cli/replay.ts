@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { UsageError } from '../../../core/commands/terminal/arguments.ts';
 import type { Output } from '../../../core/commands/terminal/output.ts';
+import { printable } from '../../../core/kernel/layout.ts';
 import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 import { systemClock } from '../../../core/kernel/system-clock.ts';
 import type { RecordedReply } from '../../../core/process/recordings-port.ts';
@@ -97,7 +98,7 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
 
 /** 404 is tried again by no gateway and by no SDK. The body has the form of OpenAI's errors, which others read too. */
 function refuse(response: ServerResponse, message: string, { err }: ReplayOptions): void {
-  err(`gatehouse: ${message}\n`);
+  err(`gatehouse: ${printable(message)}\n`);
   const error = { message, type: 'replay_miss', code: 'replay_miss', param: null };
   response.writeHead(404, { 'content-type': 'application/json' }).end(JSON.stringify({ error }));
 }

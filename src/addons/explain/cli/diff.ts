@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { Output } from '../../../core/commands/terminal/output.ts';
+import { printable } from '../../../core/kernel/layout.ts';
 import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 import { systemClock } from '../../../core/kernel/system-clock.ts';
 import { formatDiagnostics, SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
@@ -37,7 +38,7 @@ export async function diffCommand(options: DiffOptions): Promise<0 | 1 | 2> {
     return await report(pair, options);
   } catch (error) {
     if (error instanceof SettingsRefused) err(formatDiagnostics(error.diagnostics, 'pretty'));
-    else if (error instanceof BadLine || error instanceof BadFile) err(`gatehouse: ${error.message}\n`);
+    else if (error instanceof BadLine || error instanceof BadFile) err(`gatehouse: ${printable(error.message)}\n`);
     else throw error;
     return 2;
   } finally {

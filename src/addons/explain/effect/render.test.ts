@@ -40,6 +40,14 @@ Unknown:
 `);
   });
 
+  it('cannot control the terminal, whatever a file of requests has', () => {
+    const [change] = report.changes;
+    const reasons = [{ reason: 'a\u009b2Jb', count: 1, sample: '\u001b]0;title\u0007' }];
+    const text = effectText({ changes: [{ ...change!, sample: '\u001b[2J\nline' }], done: { ...done, reasons } });
+    expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+    expect(text).toContain('  example \\u{1b}[2J\\u{a}line\n');
+  });
+
   it('is one line where nothing moves', () => {
     expect(effectText({ changes: [], done: { ...done, changed: 0, unknown: 0, reasons: [] } })).toBe(
       '0 of 686 requests move, 686 do not\n',

@@ -1,3 +1,4 @@
+import { printable } from '../../../core/kernel/layout.ts';
 import type { SettingPlace } from '../explanation/explanation.ts';
 import type { EffectChange, EffectDone, UnknownReason } from './effect.ts';
 
@@ -24,8 +25,8 @@ export function headline({ same, changed, unknown }: EffectDone): string {
 export function effectText({ changes, done }: EffectReport): string {
   return [
     headline(done),
-    ...changes.map((change) => `\n${changeLines(change).join('\n')}`),
-    ...(done.reasons.length > 0 ? [`\nUnknown:\n${done.reasons.map(reasonLines).join('\n')}`] : []),
+    ...changes.map((change) => `\n${changeLines(change).map(printable).join('\n')}`),
+    ...(done.reasons.length > 0 ? [`\nUnknown:\n${done.reasons.map(reasonLines).map(printable).join('\n')}`] : []),
     '',
   ].join('\n');
 }
