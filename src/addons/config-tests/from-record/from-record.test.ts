@@ -10,7 +10,7 @@ import { memoryFiles } from '../../../core/settings/source/files.ts';
 import { loadSettings } from '../../../core/settings/read/load.ts';
 import { RecordedFiles } from '../../../core/settings/source/recorded-files.ts';
 import { caseOf as testCase, ENTRIES, TARGETS, type CaseParts } from '../run.testkit.ts';
-import { runCase } from '../runner.ts';
+import { runCase, type RunnerSetup } from '../runner.ts';
 import { caseOfRecord } from './case-of-record.ts';
 
 const KEYS = { keys: [{ id: 'team', key: '${env:TEAM_KEY}', metadata: { team: 'search' } }] };
@@ -31,26 +31,27 @@ async function inForceWith(
   return { loaded, settings: loaded.settings, files, warnings: [], objects: [], modules: new Map() };
 }
 
+/** A case ends within 5 s of real time, which a busy machine may not have for it. */
+const isLate = (texts: readonly string[]): boolean => texts.some((text) => text.includes('s of real time'));
+const MOST_RUNS = 10;
+
 /** What a gateway keeps of a request that it serves. */
 async function served(
   config: object,
   parts: CaseParts,
 ): Promise<{ inForce: InForce; record: RecordJson; body: unknown }> {
   const inForce = await inForceWith(config);
-  const records: RecordJson[] = [];
   const asked = testCase({ key: 'team', ...parts });
-  const outcomes = await runCase(
-    {
-      configs: 'configs',
-      env: {},
-      loaded: inForce.loaded,
-      onRun: ({ record }) => records.push(recordJson(boundRecord(record))),
-    },
-    asked,
-  );
-  const record = records.at(-1);
-  if (!record) throw new Error(`no request ended: ${JSON.stringify(outcomes.map(({ faults }) => faults))}`);
-  return { inForce, record, body: asked.request.body };
+  for (let run = 1; ; run += 1) {
+    const records: RecordJson[] = [];
+    const onRun: RunnerSetup['onRun'] = ({ record }) => records.push(recordJson(boundRecord(record)));
+    const outcomes = await runCase({ configs: 'configs', env: {}, loaded: inForce.loaded, onRun }, asked);
+    const faults = outcomes.flatMap((outcome) => outcome.faults);
+    if (isLate(faults) && run < MOST_RUNS) continue;
+    const record = records.at(-1);
+    if (!record) throw new Error(`no request ended: ${faults.join('; ')}`);
+    return { inForce, record, body: asked.request.body };
+  }
 }
 
 async function caseFor(config: object, parts: CaseParts, kept?: Partial<KeptClientRequest>) {
@@ -63,7 +64,10 @@ async function caseFor(config: object, parts: CaseParts, kept?: Partial<KeptClie
     draws: parts.draws ?? [],
     ...kept,
   };
-  return { record, made: await caseOfRecord({ record, kept: client, inForce, folder: 'configs' }) };
+  for (let run = 1; ; run += 1) {
+    const made = await caseOfRecord({ record, kept: client, inForce, folder: 'configs' });
+    if (!isLate(made.notes) || run === MOST_RUNS) return { record, made };
+  }
 }
 
 const FALLBACK = { strategy: { mode: 'fallback' }, targets: [TARGETS.openai, TARGETS.claude, TARGETS.vertex] };
