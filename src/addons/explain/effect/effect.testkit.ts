@@ -76,7 +76,11 @@ export const effectWith = (
     changed,
     async (pair) => {
       const asked = lines
-        ? await readRequests([Buffer.from(lines.map((line) => JSON.stringify(line)).join('\n'))], 'FILE', readingOf(pair))
+        ? await readRequests(
+            [Buffer.from(lines.map((line) => JSON.stringify(line)).join('\n'))],
+            'FILE',
+            readingOf(pair),
+          )
         : generatedQuestions(pair);
       const changes: EffectChange[] = [];
       for await (const { event, data } of effectOf({ ...asked, pair, clock: systemClock, ...limits })) {
