@@ -60,10 +60,14 @@ describe('docs/operate/admin-api.md', () => {
       ]);
       const ofConsole = commands.splice(7);
       expect(commands.length).toBe(7);
-      const [session, stats, places, providers, tested, draft, played] = ofConsole;
+      const [session, stats, places, names, validated, effect, tests, providers, tested, draft, played] = ofConsole;
       expect(JSON.parse(session!)).toMatchObject({ role: 'admin', features: { store: true } });
       expect(JSON.parse(stats!).points).toBeGreaterThanOrEqual(360);
       expect(JSON.parse(places!).config).toBe('default');
+      expect(JSON.parse(names!)).toMatchObject({ slugs: ['sim'], configs: ['default'] });
+      expect(JSON.parse(validated!).diagnostics).toEqual([]);
+      expect(effect).toMatch(/event: progress\n[\s\S]*event: done\ndata: \{"same":0,/);
+      expect(tests).toMatch(/event: done\ndata: \{"passed":0,"failed":0,"problems":\["there are no tests/);
       expect(JSON.parse(providers!)).toMatchObject({ items: [{ slug: 'sim' }] });
       expect(tested).toMatch(/event: step\n[\s\S]*event: done\n/);
       expect(JSON.parse(draft!).patch).toContain('+  - slug: claude\n');

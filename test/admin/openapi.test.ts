@@ -88,12 +88,17 @@ describe('the OpenAPI document', () => {
       if (streams !== undefined) return;
       const { path: target, body: sample } = CALLS[id];
       await create(id);
-      const own = target.replace('EXPLAIN_ID', explainId).replace('ID', `own-${id}`);
+      // It needs no ETag: a call without one is done.
+      const capture = id === 'captures.delete' ? await admin.ask('POST', '/captures', { token, body: {} }) : undefined;
+      const own = target.replace('EXPLAIN_ID', explainId).replace('ID', capture?.json.id ?? `own-${id}`);
       const sent =
         sample && (JSON.parse(JSON.stringify(sample).replace('NEW', `new-${id}`).replace('TOKEN', token)) as object);
       if (body !== undefined)
         expect(validatorOf(operation.requestBody!.content['application/json']!.schema)(sent)).toBe(true);
-      const refused = await admin.ask(method, own, { token, ...(sample && { body: { ...sample, colour: 1 } }) });
+      const refused = await admin.ask(method, capture ? '/captures/none' : own, {
+        token,
+        ...(sample && { body: { ...sample, colour: 1 } }),
+      });
       if (refused.status >= 400) checkProblem(operation, refused.status, refused.json);
       const answer = await admin.ask(method, own, { token, body: sent, headers: changes ? { 'if-match': '*' } : {} });
       expect([id, answer.status, answer.text]).toEqual([id, status, expect.anything()]);

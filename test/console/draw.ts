@@ -48,6 +48,7 @@ const PICTURES: Readonly<Record<string, Picture>> = {
   requests: { screen: 'request', sign: '.timeline .lane' },
   why: { screen: 'why', sign: '.code .marked', dark: true },
   overview: { screen: 'overview', sign: '.plot canvas' },
+  cost: { screen: 'cost', sign: '.days' },
 };
 
 /** The journey of a team, frame by frame, with the words below each. */

@@ -13,6 +13,8 @@ import { storeSettings } from '../../src/core/settings/source/stored-objects.ts'
 const IS_ON: Readonly<Record<keyof typeof FEATURES, (settings: Settings) => boolean>> = {
   store: ({ server }) => storeSettings(server) !== undefined,
   records: ({ server }) => keptRecordsOf(server) !== undefined,
+  plugins: ({ server }) => valueAt(server, ['telemetry', 'metrics', 'plugins']) === 'all',
+  'prefix hashes': ({ server }) => server.telemetry?.prefix_hashes === true,
   explain: ({ server }) => valueAt(server, ['admin', 'explain']) === 'all',
 };
 

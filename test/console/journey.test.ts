@@ -149,6 +149,32 @@ describe.skipIf(executable === undefined).each(isFull('console') ? PLACES : PLAC
       await now.page.waitForSelector('[role=cell]:has-text("@local")');
     });
 
+    it('edits a config: the mark has its line and a fix, and the patch takes effect', async () => {
+      await now.page.click('.nav a:has-text("Configs")');
+      await now.page.click('a:has-text("gateway/production.yaml")');
+      await now.page.waitForSelector('text=These settings are valid');
+      await now.page.locator('.cm-line').nth(13).click();
+      await now.page.keyboard.press('End');
+      for (const key of ['Backspace', 'Backspace', 'Backspace', 'e', 'r', '"']) await now.page.keyboard.press(key);
+      await now.page.waitForSelector('.marks li:has-text("@simulater")');
+      await now.page.click('.marks button:has-text("Fix")');
+      await now.page.waitForSelector('text=These settings are valid');
+      await now.page.locator('.cm-line').nth(0).click();
+      await now.page.keyboard.press('End');
+      await now.page.keyboard.type(' of the team');
+      await now.page.click('button:has-text("Propose a patch")');
+      await now.page.waitForSelector('dialog .diff');
+      await expectClean(now);
+      await applyPatch();
+      await now.page.click('dialog button:text-is("Close")');
+      await now.page.click('button:text-is("History")');
+      await now.page.click('.panels summary');
+      expect(await now.page.textContent('.panels .diff')).toContain('+name: Production of the team');
+      // The edit has come into force: it is none any more.
+      await now.page.waitForSelector('[aria-disabled=true]:has-text("Nothing has been edited")');
+      await expectClean(now);
+    });
+
     it('gives an application a key, shown once', async () => {
       await now.page.click('.nav a:has-text("Keys")');
       await now.page.click('button:has-text("Create a key")');

@@ -226,6 +226,7 @@ const rowAt = (at: number, number: number, usd: number): LedgerRow => ({
   tier: '',
   geo: '',
   priceVersion: '1',
+  labels: '',
   held: 0,
   ms: 1,
   firstMs: undefined,

@@ -12,9 +12,8 @@ import { UnknownPrices } from './unknown-prices.ts';
 /** The alerts of a process. A worker passes its own to the primary, which raises them. */
 export function openAlerts({ clock, log, metrics, upstream, shared, store, port }: PartTools): ProcessPart {
   const families = familiesOf(metrics.families, ALERT_METRICS);
-  const alerts = shared
-    ? relayedAlerts(shared.alerts)
-    : new Alerts({ clock, log, families, exchange: upstream.exchange });
+  const own = shared ? undefined : new Alerts({ clock, log, families, exchange: upstream.exchange });
+  const alerts = own ?? relayedAlerts(shared!.alerts);
   const prices = new UnknownPrices(clock, alerts);
   // The process that opens the store sends its webhooks.
   const webhooks =
@@ -30,6 +29,7 @@ export function openAlerts({ clock, log, metrics, upstream, shared, store, port 
   let keys: KeyWatch | undefined;
   return {
     alerts,
+    ...(own && { alertDesk: own }),
     compose: ({ settings: { server } }) => ({
       use() {
         settings = compileAlerts(server.alerts);

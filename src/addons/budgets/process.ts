@@ -82,6 +82,7 @@ function openLedger(
     ledger,
     boot: counters.boot,
     folder: state.dir,
+    labels: state.ledgerLabels,
     clock,
     reports: ledgerReports(budgetFamilies(metrics), clock, log),
     endOfTurn: (task) => void setImmediate(task),

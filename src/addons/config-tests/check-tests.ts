@@ -1,6 +1,7 @@
 import type { ConfigTestStep, TestExpectation, TestAnswer } from '../../../schemas/types.generated.ts';
 import type { Diagnostic } from '../../core/settings/source/diagnostic.ts';
 import type { JsonPath } from '../../core/settings/schema/pointer.ts';
+import { listedAnswers } from './answers.ts';
 import { LEFT_OUT } from './client.ts';
 import { meant } from './differences.ts';
 import { type Names, namesIn } from './names.ts';
@@ -87,7 +88,7 @@ const checkRequest = (step: FullCase | ConfigTestStep, testCase: FullCase, names
   ...checkTargets(step, testCase, names),
   ...checkNotCompared(step.expect),
   ...checkMetrics(step.expect),
-  ...(step.upstream ?? []).flatMap(checkAnswer),
+  ...(listedAnswers(step.upstream) ?? []).flatMap(checkAnswer),
 ];
 
 function checkHeaders(

@@ -3,7 +3,7 @@ import { CounterFamily, HistogramFamily } from '../../core/record/metrics/famili
 import { DURATION_BUCKETS, type MetricSpec } from '../../core/record/metrics/metric-spec.ts';
 import type { RecordedAttempt, RequestRecord } from '../../core/record/record.ts';
 import { SPAN } from '../../core/record/semconv.ts';
-import { METHODS } from '../../core/record/fields/span-fields.ts';
+import { METHODS } from './spans/span-fields.ts';
 import { isFromCache } from '../../core/kernel/index.ts';
 import type { Semconv } from './otel-settings.ts';
 

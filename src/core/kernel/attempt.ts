@@ -3,6 +3,7 @@ import type { Signals } from '../../formats/events.ts';
 import type { GatewayError } from '../../plugin/errors.ts';
 import type { Attempt as PublicAttempt, TryRecord as PublicTryRecord } from '../../plugin/exchange.ts';
 import type { RequestBody } from './body/request-body.ts';
+import type { PromptPrefixes } from './prompt-prefixes.ts';
 import type { Outbound, ResolvedTarget } from './outbound.ts';
 import type { SemanticLookup } from './semantic.ts';
 import type { Target, Timeouts } from './settings.ts';
@@ -27,6 +28,8 @@ export interface Attempt extends PublicAttempt {
   reserve?: AttemptReserve | undefined;
   /** Called while a stream arrives, after each read. It may end the stream with the error that it returns. */
   watch?: ((signals: Signals) => GatewayError | undefined) | undefined;
+  /** Set where `telemetry.prefix_hashes` is on. Called once, when the reply has ended. @param answered by this attempt; else there are none */
+  prefixes?: ((answered: boolean) => PromptPrefixes | undefined) | undefined;
   readonly tries: TryRecord[];
   /** The look-up in the semantic cache; undefined when there was none. */
   semantic: SemanticLookup | undefined;

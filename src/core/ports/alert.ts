@@ -29,6 +29,32 @@ export interface AlertSink {
   raise(alert: Alert): void;
 }
 
+/** What became of an event at one webhook. */
+export interface AlertDelivery {
+  readonly webhook: string;
+  /** waiting: it is tried again, by this gateway or by another one on its store. */
+  readonly state: 'delivered' | 'waiting' | 'lost';
+  /** Of this gateway. */
+  readonly tries: number;
+  /** Why the last try failed. */
+  readonly problem?: string;
+}
+
+export interface FiredAlert extends Pick<Alert, 'nodes' | 'text'> {
+  readonly id: string;
+  readonly kind: string;
+  readonly at: string;
+  readonly deliveries: readonly AlertDelivery[];
+}
+
+/** Alerts as operators see them. */
+export interface AlertDesk {
+  /** Those of this process, the latest first. */
+  fired(): readonly FiredAlert[];
+  /** Sends an event of the type `test`, at most five a minute. */
+  test(webhook: string): Promise<AlertDelivery> | 'unknown' | 'too_many';
+}
+
 /** Bits of `Counters.notify` for thresholds. */
 const BITS = 31;
 /** The bit of the first refusal of a budget in a period. */

@@ -37,6 +37,7 @@ const IN_LISTS = [
 export function recordLine(record: RecordJson): object {
   const { config, attempts = [], skipped = [], retries, left_out } = record;
   const last = attempts.at(-1);
+  const answered = attempts.find((attempt) => attempt.answered);
   const fields = {
     ...Object.fromEntries(IN_LISTS.map((name) => [name, record[name]])),
     rescued: isRescued(record) || undefined,
@@ -45,7 +46,8 @@ export function recordLine(record: RecordJson): object {
     request_model: last?.request_model,
     target: last?.target,
     target_name: last?.target_name,
-    tokens: attempts.find(({ answered }) => answered)?.tokens,
+    tokens: answered?.tokens,
+    prefixes: answered?.prefixes,
     attempts: attempts.length + (left_out?.attempts ?? 0),
     retries,
     skipped: skipped.length + (left_out?.skipped ?? 0),

@@ -11,7 +11,7 @@ import { blamedPlugin } from '../kernel/outside/blame.ts';
 import type { GatewayError } from '../../plugin/index.ts';
 import type { Usage } from '../../formats/events.ts';
 import { endOfAttempt, isEndedByGateway, isUnsent, type RecordEnd } from './attempt-end.ts';
-import { cut } from './cut.ts';
+import { cut, MAX_TEXT } from './cut.ts';
 import { recordSemantic } from './record-semantic.ts';
 import { ERROR_LABELS, type DisconnectStage } from './error-types.ts';
 import { RecurringTexts } from './fields/recurring-texts.ts';
@@ -49,7 +49,7 @@ interface RecordSources {
 
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
 export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
-  const { request, operation, config, prompt, startedAt } = exchange;
+  const { request, operation, config, prompt, startedAt, askedModel: asked, draws } = exchange;
   const basis = { endedAt: at.endedAt, receivedAt: at.receivedAt, prices: more.prices };
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
   const last = attempts.at(-1);
@@ -80,6 +80,8 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     metadataLeftOut,
     configId: chosen?.id,
     configHash: chosen?.hash,
+    namesConfig: exchange.namesConfig,
+    askedModel: asked !== undefined && asked.length > MAX_TEXT ? cut(asked) : asked,
     alias: exchange.alias?.listed,
     prompt: prompt && { id: prompt.id, version: prompt.version },
     upload: exchange.upload,
@@ -107,6 +109,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     ignoredPlace: ignoredPlaceOf(request.params),
     // Bounded by the nesting of a config; the paths are the config's, not the caller's.
     conditions: exchange.conditions.length === 0 ? NONE : conditionsOf(exchange),
+    draws: draws && draws.length > 0 ? draws : undefined,
     guards: exchange.guards,
   };
 }
@@ -170,6 +173,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
   const last = tries.at(-1);
   const usage = bookedUsage(exchange, attempt);
   const context = { exchange, error, errorCode, end, endedAt };
+  const answered = isLast && hasAnswered(reply, attempt.error);
   return {
     number: attempt.number,
     target: TEXTS.target.of(target.path),
@@ -182,7 +186,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     errorCode,
     errorType: errorTypeOf(errorCode),
     failure: error && errorCode === error.code ? failureOf(error) : undefined,
-    answered: isLast && hasAnswered(reply, attempt.error),
+    answered,
     counted: tries.length > 0 || isUnsent(errorCode),
     stream: reply?.stream ?? isStream(exchange),
     commit: target.commit,
@@ -203,6 +207,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     files: recordFiles(attempt),
     defaulted: recordDefaulted(attempt),
     estimated: attempt.resolved?.estimatesTokens ?? false,
+    prefixes: attempt.prefixes?.(answered),
   };
 }
 

@@ -15,7 +15,7 @@ export class CallRequest implements OutboundRequest {
   readonly method = 'POST';
   readonly body: OutboundRequest['body'];
   readonly stream: boolean;
-  readonly openReader: OutboundRequest['openReader'];
+  openReader: OutboundRequest['openReader'];
   readonly cancellation: OutboundRequest['cancellation'];
   readonly origin: Origin;
   readonly caller: string;

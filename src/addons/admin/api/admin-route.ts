@@ -26,6 +26,8 @@ export interface AdminRoute {
   readonly explains?: true;
   /** It writes nothing, though it has a body. */
   readonly asks?: true;
+  /** Its body may be as large as that of an explanation: it has texts of files. */
+  readonly large?: true;
   /** It needs no token: it takes one. */
   readonly open?: true;
   /** The type of an answer that is sent piece by piece. */

@@ -6,6 +6,7 @@ import {
   LEDGER_SOURCES,
   LEDGER_SUMS,
 } from '../../../core/ports/ledger.ts';
+import { CAPTURE_ANSWERS } from './capture-schemas.ts';
 import { CONSOLE_ANSWERS } from './console-schemas.ts';
 import { REQUEST_COSTS_SCHEMA, REQUEST_LINE_SCHEMA, REQUEST_SCHEMA } from './request-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
@@ -24,6 +25,7 @@ export const LEDGER_COLUMNS = [
   'tier',
   'geo',
   'price_version',
+  'labels',
   ...LEDGER_SUMS,
   'cost_usd',
   'held',
@@ -76,12 +78,15 @@ const EFFECTIVE = object(
 );
 
 export const ANSWER_SCHEMAS = {
+  ...CAPTURE_ANSWERS,
   ...CONSOLE_ANSWERS,
   organization: named('organization'),
   team: named('team'),
   limit: named('limit'),
   price: named('price'),
   alert: named('alert'),
+  prompt: named('prompt'),
+  config: named('config'),
   key: object(
     {
       ...META,
@@ -127,7 +132,17 @@ export const ANSWER_SCHEMAS = {
   usage_row: object(
     {
       start: moment('Start of the hour, the day or the time.'),
-      ...Object.fromEntries(LEDGER_DIMENSIONS.map((name) => [name, text('With `by`.')])),
+      date: text('With `time_zone` and `step=day`: the date of the day.', { examples: ['2026-11-01'] }),
+      day: text(
+        'With `time_zone` and `step=day`. zone: a day of the time zone. utc: a UTC day, whose hours are not kept any more. cut: the first day with hours, without those that belong to the UTC day before.',
+        { enum: ['zone', 'utc', 'cut'] },
+      ),
+      ...Object.fromEntries([...LEDGER_DIMENSIONS, 'provider'].map((name) => [name, text('With `by`.')])),
+      labels: {
+        description: 'With `by=label.NAME`: values of metadata by name; empty: none.',
+        type: 'object',
+        additionalProperties: { type: 'string' },
+      },
       requests: integer('Requests.'),
       attempts: integer('Tries at upstreams.'),
       hits: integer('Replies of the cache.'),
@@ -155,6 +170,7 @@ export const ANSWER_SCHEMAS = {
     tier: text('Service tier.'),
     geo: text('Region.'),
     price_version: text('Of the prices.'),
+    labels: text('Metadata of `state.ledger_labels`, as JSON; empty: none.'),
     ...NODE_SUMS,
     cost_usd: text('The cost in USD, exact.'),
     held: integer('What was reserved, in nano-USD.'),

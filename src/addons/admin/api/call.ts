@@ -5,6 +5,7 @@ import type { ServerSettings } from '../../../core/settings/compile/server-setti
 import type { AdminOptions, ApiSources } from '../../../core/process/admin-port.ts';
 import type { AdminIdentity } from './identity.ts';
 import type { Objects } from './objects.ts';
+import type { People } from './people.ts';
 import type { CallQuery } from './parameters.ts';
 import { ApiProblem } from './problems.ts';
 import type { OperationId } from './routes.ts';
@@ -31,6 +32,7 @@ export interface Call extends Pick<ApiSources, 'records' | 'explains' | 'explain
   /** A digest of the caller's `Idempotency-Key`, or random. */
   readonly callId: string;
   readonly objects: Objects;
+  readonly people: Pick<People, 'list'>;
   readonly settings: Settings;
   /** The process behind the listener. */
   readonly sources: AdminOptions;

@@ -1,6 +1,7 @@
-import type { Schema } from '../../../core/settings/schema/schema-files.ts';
+import { SCHEMA_NAMES, type Schema } from '../../../core/settings/schema/schema-files.ts';
+import { MISS_CAUSES } from './prompt-cache.ts';
 import { ROLES } from './roles.ts';
-import { ID, flag, integer, list, moment, nullable, number, object, own, text } from './schema-words.ts';
+import { BASE, ID, flag, integer, list, moment, nullable, number, object, own, text } from './schema-words.ts';
 
 // Bodies and answers of the calls of console-routes.ts.
 
@@ -18,10 +19,94 @@ export const ENTRY: Schema = {
   minProperties: 1,
   examples: [{ provider: 'simulator' }],
 };
+/** A config of the state store. The loader of the settings checks its text. */
+export const CONFIG: Schema = object(
+  {
+    text: text('The text of a file of gateway/: YAML, without references to the environment or to files.', {
+      maxLength: 60_000,
+      examples: ['provider: "@simulator"\n'],
+    }),
+  },
+  // One in a file has its text there.
+  [],
+);
 const MODEL = text('A model of the entry, for a small call. Default: the first of its models.', { maxLength: 256 });
 
+export const VERSION = integer('The number of the version.', { minimum: 1, maximum: 999_999 });
+export const LABEL = text('Not `latest`.', { pattern: '^[A-Za-z][A-Za-z0-9._-]{0,63}$', examples: ['production'] });
+/** The whole version is checked with the prompt in which it would be. */
+const DRAFT: Schema = {
+  description: 'A version that is not saved, with the fields of a version in a file of `prompts/`.',
+  type: 'object',
+  examples: [{ text: 'Summarise: {{ticket}}', variables: { ticket: {} } }],
+};
+const VALUES: Schema = {
+  description: 'Values of its variables.',
+  type: 'object',
+  examples: [{ ticket: 'It does not start.' }],
+};
+/** The keywords bound what a check costs. */
+const VALUE: Schema = {
+  ...(SCHEMA_NAMES.includes('prompt') ? { $ref: `${BASE}prompt.json#/definitions/value` } : { type: 'object' }),
+  description: 'The reply is JSON that fits this schema, with the keywords of a schema of a variable.',
+};
+const OF_PROMPT = {
+  version: text('A number or a label. Default: the latest.', { maxLength: 64, examples: ['production'] }),
+  draft: DRAFT,
+};
+/** The reader of the texts knows which names there are. */
+const FILES: Schema = {
+  description:
+    'Texts by the names of files, such as `{"gateway/production.yaml": "…"}`; `store/configs/ID` is one of the store.',
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  minProperties: 1,
+  maxProperties: 16,
+  examples: [{ 'gateway/production.yaml': 'provider: "@simulator"\n' }],
+};
+
 export const CONSOLE_BODIES = {
+  render_prompt: object({ ...OF_PROMPT, variables: VALUES }, []),
+  run_prompt: object(
+    {
+      as: text('The id of the key in whose name the requests are sent.', { maxLength: 256 }),
+      config: text("A gateway config. Default: the key's own.", { maxLength: 64 }),
+      versions: list(object(OF_PROMPT, []), { description: 'They run beside each other.', minItems: 1, maxItems: 2 }),
+      cases: list(
+        object(
+          {
+            variables: VALUES,
+            text: text('The reply has this text.', { maxLength: 10_000 }),
+            schema: VALUE,
+          },
+          [],
+        ),
+        { description: 'Values, and what is expected of the reply.', minItems: 1, maxItems: 50 },
+      ),
+    },
+    ['as', 'versions', 'cases'],
+  ),
+  draft_prompt: object(
+    {
+      id: ID,
+      spec: own('prompt_spec'),
+      release: VERSION,
+      promote: object({ version: VERSION, label: LABEL }),
+    },
+    ['id'],
+  ),
   create_session: object({ token: text('A token of this API, or `admin.token`.', { maxLength: 512 }) }),
+  settings_effect: object(
+    {
+      files: FILES,
+      last: integer('So many of the latest requests that have ended.', { minimum: 1, maximum: 1000, default: 1000 }),
+    },
+    ['files'],
+  ),
+  settings_tests: object(
+    { files: FILES, filter: text('Only tests with this text in their name or file.', { maxLength: 200 }) },
+    ['files'],
+  ),
   test_provider: object(
     {
       slug: text('An entry in force. Either this or `entry`.', { maxLength: 64 }),
@@ -36,6 +121,14 @@ export const CONSOLE_BODIES = {
     id: ID,
     spec: { description: 'The fields of an entry of keys.yaml without its secret.', type: 'object', examples: [{}] },
   }),
+  edited_settings: object(
+    {
+      files: FILES,
+      base: text('The hash of the settings that were edited.', { maxLength: 128 }),
+    },
+    ['files'],
+  ),
+  draft_price: object({ id: ID, spec: own('price_spec') }),
   playground: object(
     {
       as: text('The id of the key in whose name the request is sent.', { maxLength: 256 }),
@@ -56,6 +149,7 @@ export const CONSOLE_BODIES = {
 const FEATURES = object({
   store: flag('server.yaml has `state`.'),
   owns: list({ type: 'string' }, { description: 'Kinds of objects that the store holds.' }),
+  labels: list({ type: 'string' }, { description: 'Metadata by which costs are summed (`state.ledger_labels`).' }),
   seals: flag('`state.encryption_keys` is set: the store may hold credentials.'),
   records: flag('Records are kept on disk (`state.records`).'),
   explain: text('Which requests are kept to be explained (`admin.explain`).', { enum: ['asked', 'all', 'none'] }),
@@ -135,9 +229,26 @@ const DIAGNOSTIC = object(
     ...PLACE,
     severity: text('Only errors refuse settings.', { enum: ['error', 'warning'] }),
     message: text('What is wrong, and what would be right.'),
+    fix: object({
+      line: integer('From 1.'),
+      column: integer('From 1.'),
+      end_column: integer('Behind the word.'),
+      text: text('In place of the word.'),
+    }),
   },
   ['file', 'severity', 'message'],
 );
+
+const DELIVERY = object(
+  {
+    webhook: text('The id of the webhook.'),
+    state: text('waiting: it is tried again.', { enum: ['delivered', 'waiting', 'lost'] }),
+    tries: integer('Of this gateway.'),
+    problem: text('Why the last try failed.'),
+  },
+  ['webhook', 'state', 'tries'],
+);
+const NAMES = (description: string): Schema => list({ type: 'string' }, { description });
 
 const PATCH = {
   folder: text('The folder of the settings on the machine of the gateway.'),
@@ -174,6 +285,31 @@ export const CONSOLE_ANSWERS = {
     hash: text('Of the settings that the text belongs to.'),
     text: text('The file. Each character of a secret is `•`.'),
     masked: list(object({ line: integer('From 1.') }), { description: 'Lines with marks.' }),
+  }),
+  settings_names: object({
+    slugs: NAMES('Entries of the catalog, `@slug` in configs.'),
+    models: NAMES('`@slug/model`, of the lists of entries.'),
+    kinds: NAMES('Kinds of providers.'),
+    keys: NAMES('Ids of keys.'),
+    teams: NAMES('Ids of teams.'),
+    configs: NAMES('Ids of gateway configs.'),
+    prompts: NAMES('Ids of prompts.'),
+  }),
+  settings_version: object(
+    {
+      hash: text('Of the settings.'),
+      at: moment('When they took effect.'),
+      by: text('Who wrote the object of the state store; absent: files have changed.'),
+      files: list(
+        object({ path: text('What has changed.'), patch: text('A unified diff; absent: it is not kept.') }, ['path']),
+      ),
+    },
+    ['hash', 'at', 'files'],
+  ),
+  validated_settings: object({
+    hash: nullable(text('Of the edited settings; null: they cannot be used.')),
+    unchecked: NAMES('References that were not read.'),
+    diagnostics: list(own('diagnostic')),
   }),
   places: object({
     config: text('The gateway config.'),
@@ -256,11 +392,99 @@ export const CONSOLE_ANSWERS = {
     },
     ['slug', 'id', 'provider', 'owner', 'etag', 'spec', 'credential', 'models', 'targets'],
   ),
+  alert_delivery: DELIVERY,
+  fired_alert: object({
+    id: text('As the webhooks get it.'),
+    at: moment('When.'),
+    kind: text('As in `alerts.webhooks` of server.yaml.'),
+    nodes: list({ type: 'string' }, { description: 'Of the budget or the key, its own first. At most 50.' }),
+    text: text('A sentence for people.'),
+    deliveries: list(own('alert_delivery'), { description: 'Empty: no webhook takes such an alert.' }),
+  }),
+  plugin: object({
+    name: text('In the settings.'),
+    plugin: text('The plugin that it is an instance of.'),
+    level: text('Its chain.', { enum: ['entry', 'request', 'attempt'] }),
+    external: flag('It is not of this build.'),
+    own: nullable({
+      ...object({
+        runs: integer('How often it ran.'),
+        mean_ms: number('Its own time, without that of the plugins after it.'),
+        p95_ms: nullable(
+          number('A bound that 95 % of the runs do not exceed; null: it is above all buckets of the metric.'),
+        ),
+      }),
+      description: 'Null: it is not measured, or has not run.',
+    }),
+    errors: list(object({ what: text('The code of an error, or the kind of a fault.'), count: integer('How often.') })),
+  }),
+  person: object({
+    user: text('As in the audit.'),
+    role: text('Its rights.', { enum: ROLES }),
+    content: flag('It may read the texts of requests.'),
+    by: text('How it called.', { enum: ['token', 'session', 'none'] }),
+    address: nullable(text('Of the client.')),
+    seen_at: moment('Its last call.'),
+  }),
+  effect_event: {
+    description:
+      'The data of the events. `progress`: `done`, `of`. `change`: `sample` (the id of a request), `count`, `before` and `after` (`to` for people, `config`, `targets`, `refused`, and `place`: file, line and column of what decided), `fields` of the sent body that differ (`path`, `before`, `after`, `place`). `done`: `same`, `changed`, `unknown`, `reasons` (`reason`, `count`, `sample`, `place`), `cases`.',
+    type: 'object',
+  },
+  tests_event: {
+    description:
+      'The data of the events. `case`: `file`, `line`, `name`, `ok`, `differences` (`line`, `column`, `what`, `expected`, `got`). `done`: `passed`, `failed`, `problems` (why tests did not run).',
+    type: 'object',
+  },
   test_event: {
     description:
       'The data of the events. `step`: `name` (settings, address, dns, connect, token, clock, permission, call), `ok` (null: nothing to check), `ms`, `code`, `message`, `hint`. `done`: `ok`.',
     type: 'object',
   },
+  rendered_prompt: object({
+    version: nullable(integer('The number of the version; null: it is not saved.')),
+    request: { description: 'The chat request, without what its caller adds.', type: 'object' },
+  }),
+  prompt_event: {
+    description:
+      'The data of the events. `case`: `case` and `version` (their indexes in the call), `ok` (null: nothing was expected), `status`, `ms`, `text`, `problem`, `tokens`, `request_id`. `done`: `passed`, `failed`.',
+    type: 'object',
+  },
+  prompt_cache: object({
+    prefix_hashes: flag('`telemetry.prefix_hashes` is on: prompts are compared.'),
+    examined: integer('Requests that the answer is made of.'),
+    since: nullable(moment('Arrival of the earliest of them.')),
+    more: flag('There are earlier ones, which do not count.'),
+    items: list(
+      object({
+        key: text('The id of the key.'),
+        model: text('The alias that requests name, else the model.'),
+        requests: integer('Those whose provider tells what it read from its cache.'),
+        input: integer('Tokens of their prompts, cached ones among them.'),
+        cache_read: integer('Tokens read from the cache.'),
+        cache_write: integer('Tokens written to the cache.'),
+        misses: integer('Requests of which nothing was read from the cache.'),
+        causes: {
+          description:
+            'Misses by their likely cause. first: no request before it is kept. short: less than 1,024 tokens, which no vendor caches. target: the request before went elsewhere. tools, system, messages: they had changed. key_order: they had not, but the keys of their objects came in another order. pause: it was longer than the cache lives. unwritten: the request before wrote nothing to the cache. unknown: prompts were not compared. other: none of these.',
+          type: 'object',
+          properties: Object.fromEntries(MISS_CAUSES.map((cause) => [cause, { type: 'integer' }])),
+          additionalProperties: false,
+        },
+        examples: list(
+          object({
+            cause: text('The cause.', { enum: MISS_CAUSES }),
+            request_id: text('For `GET /requests/{id}`.'),
+            after: nullable(
+              integer('Bytes of the tools, the system prompt or the messages that had not changed, at least.'),
+            ),
+          }),
+          { description: 'The latest miss of each cause.' },
+        ),
+      }),
+      { description: 'By key and model, those with the most tokens first; at most 1,000.' },
+    ),
+  }),
   draft: object(PATCH),
   key_draft: object({
     key: text('The secret of the key. It is shown once, and the gateway does not keep it.'),

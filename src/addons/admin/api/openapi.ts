@@ -61,7 +61,7 @@ const ofObjects = (id: OperationId): boolean =>
   OBJECT_KINDS.some((kind) => kind === resourceOf(id)) && id !== 'budgets.adjust';
 /** Reads that need no store. */
 const needsNoStore = (id: OperationId): boolean =>
-  ['whoami', 'openapi', 'requests'].includes(resourceOf(id)) ||
+  ['whoami', 'openapi', 'requests', 'captures'].includes(resourceOf(id)) ||
   (Object.hasOwn(CONSOLE_ROUTES, id) && !isWrite(ROUTES[id])) ||
   (ofObjects(id) && !isWrite(ROUTES[id]));
 
@@ -84,8 +84,10 @@ const RULES: readonly Rule[] = [
   [(id) => /^(?:teams|organizations)\.delete$/.test(id), 'in_use'],
   [(id) => id === 'keys.rotate', 'key_revoked'],
   [(id) => id === 'session.create', 'insecure_session'],
-  [(id) => id === 'providers.test', 'too_many_tests'],
-  [(id) => /^(?:keys|providers)\.draft$/.test(id), 'cannot_patch', 'exists'],
+  [(id) => id === 'providers.test' || id === 'alerts.test', 'too_many_tests'],
+  [(id) => /^(?:keys|prices|providers)\.draft$/.test(id), 'cannot_patch', 'exists'],
+  [(id) => id === 'prompts.draft', 'cannot_patch', 'not_found'],
+  [(id) => id === 'prompts.run', 'key_inactive'],
   [(id) => id === 'playground.create', 'key_inactive', 'not_found'],
   [(id) => id === 'stream.get', 'invalid_header'],
   [(_, { explains }) => explains === true, 'unknown_key', 'cannot_explain'],

@@ -38,6 +38,7 @@ export const REQUEST_LINE_SCHEMA: Schema = object(
     target: text('The place of the last target, such as `config.targets[1]`.'),
     target_name: text('Its name, if it has one.'),
     tokens: open('Of the attempt that answered.'),
+    prefixes: open('Keyed hashes of its prompt, with `telemetry.prefix_hashes`.'),
     attempts: integer('Targets that were tried.'),
     retries: integer('Of all attempts.'),
     skipped: integer('Targets that were skipped.'),
@@ -103,6 +104,8 @@ export const REQUEST_SCHEMA: Schema = {
       },
       { description: 'Every target that was tried, in order.' },
     ),
+    model: text('As the caller named it.'),
+    draws: list({ type: 'number' }, { description: 'Random numbers of load balances, in order.' }),
     skipped: list(open('`target`, `reason` and `after`, the number of attempts before it.')),
   },
 };

@@ -53,7 +53,7 @@ function fieldsOf({ body }: AdminRoute): readonly BodyFlag[] {
   const { properties, required } = body === undefined ? {} : BODY_SCHEMAS[body];
   return Object.entries(isObject(properties) ? properties : {}).map(([name, schema]) => {
     const type = isObject(schema) ? schema['type'] : undefined;
-    const isJson = type === 'object' || type === 'array' || name === 'spec' || name === 'body';
+    const isJson = type === 'object' || type === 'array' || type === 'integer' || name === 'spec' || name === 'body';
     const kind = isTexts(schema) ? 'list' : isJson ? 'json' : 'text';
     return { name, kind, required: Array.isArray(required) && required.includes(name) };
   });

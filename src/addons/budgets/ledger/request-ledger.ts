@@ -43,6 +43,8 @@ export interface RequestLedgerOptions {
   readonly ledger: Pick<Ledger, 'append'>;
   readonly reports: LedgerReports;
   readonly boot: Boot;
+  /** Names of the metadata that rows have. Default: none. */
+  readonly labels?: readonly string[] | undefined;
   /** The folder of a state store on disk. Undefined: what a process had not written ends with it. */
   readonly folder?: string | undefined;
   /** Runs a task at the end of this turn of the event loop. */
@@ -66,6 +68,8 @@ const MAX_EXPIRED = 10_000;
 
 /** The ledger of the requests of one process. In its spool on disk, what has left and what has ended survives the process. */
 export class RequestLedger implements CostLedger {
+  /** Sorted. */
+  readonly labels: readonly string[];
   readonly #options: RequestLedgerOptions;
   readonly #spool: Spool | undefined;
   readonly #queue: RowQueue;
@@ -86,6 +90,7 @@ export class RequestLedger implements CostLedger {
   constructor(options: RequestLedgerOptions) {
     const { clock, ledger, reports, folder, boot, limits } = options;
     this.#options = options;
+    this.labels = (options.labels ?? NONE).toSorted();
     const checkpoint = (to: LineBytes): void => this.#checkpoint(to);
     this.#spool =
       folder === undefined ? undefined : new Spool({ folder, boot, pid: process.pid, checkpoint, ...limits });
@@ -144,7 +149,8 @@ export class RequestLedger implements CostLedger {
 
   add(record: RequestRecord, payer: Payer): void {
     const holds = this.#holds.get(payer.req) ?? NONE;
-    const rows = rowsOf(record, payer, (number) => this.#heldOf(holds, number));
+    const heldOf = (number: number): number => this.#heldOf(holds, number);
+    const rows = rowsOf(record, { payer, heldOf, labels: this.labels });
     if (rows.length > 0) this.#close().rows.push(...rows);
     // An end replaces the list.
     for (const hold of holds) {

@@ -9,14 +9,8 @@ import {
 } from '../../../core/kernel/index.ts';
 import type { ErrorCode, ModelTask, ReplyEnd } from '../../../plugin/index.ts';
 import type { Nano } from '../../../core/ports/money.ts';
-import {
-  believedUsage,
-  BY_BYTES,
-  estimatedUsage,
-  estimatedUsageOf,
-  isUndelivered,
-  reportedUsage,
-} from '../../../core/record/booked-usage.ts';
+import { believedUsage, estimatedUsage, estimatedUsageOf } from '../../../core/record/booked-usage.ts';
+import { BY_BYTES, isUndelivered, reportedUsage } from './reported-usage.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import type { PricedPlace, UnknownPrice } from '../prices/rates.ts';
 import { endOfAttempt } from '../../../core/record/attempt-end.ts';

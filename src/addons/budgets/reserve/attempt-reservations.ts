@@ -31,7 +31,7 @@ import {
 import { refusalError, spentHeaders } from './budget-refusal.ts';
 import { answerLimitOf } from './request-size.ts';
 import { watchStream } from './overrun.ts';
-import { NO_SUMS, named, rowOf } from '../ledger/ledger-rows.ts';
+import { labelsOf, NO_SUMS, named, rowOf } from '../ledger/ledger-rows.ts';
 import { payerOf } from '../record/request-prices.ts';
 import { geoOf } from '../../../core/record/costs.ts';
 
@@ -188,6 +188,7 @@ export class AttemptReservations implements RequestBudgets {
       organization: named(payer.organization),
       config: named(exchange.config?.id),
       priceVersion: payer.priceVersion,
+      labels: labelsOf(exchange.metadata, this.#setup.state.ledger?.labels ?? []),
       asked: named(`@${slug}/${model}`),
       model: named(model),
       tier: tier ?? '',

@@ -29,11 +29,7 @@ function checkOwners(stored: StoredObjects, files: CheckedSettings, reporter: Re
     checks.key(key, ['keys', index], reporter('keys.yaml'));
   for (const [index, { id }] of (priceFilesOf(files).rules?.prices ?? []).entries())
     if (id !== undefined) checks.named('prices', id, ['prices', index, 'id'], reporter('prices.yaml'));
-  const entries = files.catalog?.providers ?? [];
-  // Those of the store follow those of the file.
-  for (const [index, { slug }] of entries.entries())
-    if (entries.findLastIndex((one) => one.slug === slug) > index)
-      checks.named('providers', slug, ['providers', index, 'slug'], reporter('catalog.yaml'));
+  checkCompiled(files, checks, reporter);
   for (const [index, { id }] of webhooksIn(files.server).entries())
     checks.named('alerts', id, ['alerts', 'webhooks', index, 'id'], reporter('server.yaml'));
   for (const [kind, ref] of [
@@ -48,6 +44,16 @@ function checkOwners(stored: StoredObjects, files: CheckedSettings, reporter: Re
       );
 }
 
+/** Objects that settings are compiled from: those of the store follow those of the files. */
+function checkCompiled({ catalog, configIds }: CheckedSettings, checks: Checks, reporter: Reports['reporter']): void {
+  const entries = catalog?.providers ?? [];
+  for (const [index, { slug }] of entries.entries())
+    if (entries.findLastIndex((one) => one.slug === slug) > index)
+      checks.named('providers', slug, ['providers', index, 'slug'], reporter('catalog.yaml'));
+  for (const [index, id] of configIds.entries())
+    if (configIds.indexOf(id) < index) checks.named('configs', id, [], reporter(`gateway/${id}.yaml`));
+}
+
 interface FileNode {
   readonly name: string;
   readonly ref: string;
@@ -57,7 +63,7 @@ interface FileNode {
   readonly limits?: object;
 }
 
-const NAMED = { prices: 'price', alerts: 'webhook', providers: 'the entry' } as const;
+const NAMED = { prices: 'price', alerts: 'webhook', providers: 'the entry', configs: 'the config' } as const;
 
 class Checks {
   readonly #objects: StoredObjects['objects'];

@@ -36,6 +36,8 @@ export interface StateSettings {
     readonly budgets: 'refuse' | 'allow';
   };
   readonly retention: RetentionDays;
+  /** Names of the metadata that the ledger keeps. */
+  readonly ledgerLabels: readonly string[];
 }
 
 /** Days for which the state store keeps what grows with time. */
@@ -62,6 +64,7 @@ export function compileState(file: ServerFile['state']): StateSettings | undefin
     time_zone: timeZone,
     when_down: down = {},
     retention = {},
+    ledger_labels: ledgerLabels = [],
   } = file;
   return {
     store,
@@ -82,6 +85,7 @@ export function compileState(file: ServerFile['state']): StateSettings | undefin
       sums: retention.sum_days ?? 1096,
       audit: retention.audit_days ?? 2557,
     },
+    ledgerLabels,
   };
 }
 
@@ -118,6 +122,7 @@ const KEYS: readonly StateKey[] = [
   { path: ['retention', 'ledger_days'], read: (state) => state?.retention.ledger },
   { path: ['retention', 'hour_days'], read: (state) => state?.retention.hours },
   { path: ['retention', 'sum_days'], read: (state) => state?.retention.sums },
+  { path: ['ledger_labels'], read: (state) => state?.ledgerLabels.join(', ') },
   { path: ['retention', 'audit_days'], read: (state) => state?.retention.audit },
 ];
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../../plugin/index.ts';
 import type { Report } from '../../../core/kernel/report.ts';
 import {
   changesBetween,
+  isCompiled,
   nameOf,
   type StoredObject,
   ObjectReplica,
@@ -237,12 +238,12 @@ export class ReconnectingStore {
   }
 
   /**
-   * A write of a few objects is applied at once; tens of thousands are, in slices. What is gone comes first, with the entries of the
-   * catalog: the reload that they cause must see all of them.
+   * A write of a few objects is applied at once; tens of thousands are, in slices. What is gone comes first, with what
+   * settings are compiled from: the reload that they cause must see all of them.
    */
   async #apply(changed: readonly StoredObject[], gone: readonly string[]): Promise<void> {
     const { entries = [], others = [] } = Object.groupBy(changed, ({ kind }) =>
-      kind === 'providers' ? 'entries' : 'others',
+      isCompiled(kind) ? 'entries' : 'others',
     );
     this.objects.apply({ known: true, changed: [...entries, ...others.slice(0, SLICE)], gone });
     for (let from = SLICE; from < others.length; from += SLICE) {

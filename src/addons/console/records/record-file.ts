@@ -74,7 +74,7 @@ export class RecordFolder {
 
   /** Ended requests before the place of the query, the latest first. */
   page(query: RecordQuery): KeptPage {
-    const { limit, state, after, since = -Infinity, until = Infinity } = query;
+    const { limit, state, after, since = -Infinity, until = Infinity, whole } = query;
     const filter = recordFilter(query);
     const lines: PlacedLine[] = [];
     const from = after && !after.running ? after.at : Number.MAX_SAFE_INTEGER;
@@ -96,7 +96,7 @@ export class RecordFolder {
         const arrived = Date.parse(record.time);
         const isOf = mayHaveState(record.state as Parameters<typeof mayHaveState>[0], state);
         if (isOf && arrived >= since && arrived < until && (!filter || filter(record)))
-          lines.push({ place, line: recordLine(record) });
+          lines.push({ place, line: whole ? record : recordLine(record) });
       }
     return page(false);
   }

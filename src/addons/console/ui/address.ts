@@ -33,15 +33,20 @@ export function go(to: string, { replace = false }: { readonly replace?: boolean
   read();
 }
 
+type Changes = Readonly<Record<string, string | undefined>>;
+
 /** Changes members of the query; undefined removes one. */
-export function setQuery(changes: Readonly<Record<string, string | undefined>>, replace = true): void {
+export const setQuery = (changes: Changes, replace = true): void => go(linkTo(changes), { replace });
+
+/** The address with other members of the query. */
+export function linkTo(changes: Changes): string {
   const { path, query } = address.value;
   const next = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined || value === '') next.delete(name);
     else next.set(name, value);
   }
-  go(writeAddress(path, next), { replace });
+  return writeAddress(path, next);
 }
 
 /** The location of wouter's router. */

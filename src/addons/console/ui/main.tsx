@@ -20,8 +20,15 @@ import { SignIn } from './sign-in.tsx';
 const Overview = lazily(async () => (await import('./screens/overview/index.tsx')).Overview);
 const Why = lazily<{ readonly id: string }>(async () => (await import('./screens/why/index.tsx')).Why);
 const Providers = lazily(async () => (await import('./screens/providers/index.tsx')).Providers);
+const Cost = lazily(async () => (await import('./screens/cost/index.tsx')).Cost);
 const Keys = lazily(async () => (await import('./screens/keys/index.tsx')).Keys);
+const Alerts = lazily(async () => (await import('./screens/alerts/index.tsx')).Alerts);
+const Audit = lazily(async () => (await import('./screens/audit/index.tsx')).Audit);
+const People = lazily(async () => (await import('./screens/people/index.tsx')).People);
+const Configs = lazily(async () => (await import('./screens/configs/index.tsx')).Configs);
 const Playground = lazily(async () => (await import('./screens/play/index.tsx')).Playground);
+const Plugins = lazily(async () => (await import('./screens/plugins/index.tsx')).Plugins);
+const Prompts = lazily(async () => (await import('./screens/prompts/index.tsx')).Prompts);
 
 /** The dialog over the page: the list of keys, or the palette. */
 const over = signal<'help' | 'palette' | undefined>(undefined);
@@ -89,11 +96,32 @@ function Screens() {
         <Route path="/why">
           <Why id="" />
         </Route>
+        <Route path="/cost">
+          <Cost />
+        </Route>
         <Route path="/providers">
           <Providers />
         </Route>
         <Route path="/keys">
           <Keys />
+        </Route>
+        <Route path="/prompts">
+          <Prompts />
+        </Route>
+        <Route path="/alerts">
+          <Alerts />
+        </Route>
+        <Route path="/plugins">
+          <Plugins />
+        </Route>
+        <Route path="/people">
+          <People />
+        </Route>
+        <Route path="/audit">
+          <Audit />
+        </Route>
+        <Route path="/configs">
+          <Configs />
         </Route>
         <Route path="/play">
           <Playground />

@@ -20,10 +20,19 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
     { path: '/', name: 'Overview', icon: 'overview', key: 'o' },
     { path: '/requests', name: 'Requests', icon: 'requests', key: 'r' },
     { path: '/why', name: 'Why', icon: 'why', key: 'w' },
+    { path: '/alerts', name: 'Alerts', icon: 'alerts', key: 'a' },
+    { path: '/cost', name: 'Cost', icon: 'cost', key: 's' },
   ],
   Manage: [
     { path: '/keys', name: 'Keys', icon: 'keys', key: 'k' },
     { path: '/providers', name: 'Providers', icon: 'providers', key: 'p' },
+    { path: '/configs', name: 'Configs', icon: 'configs', key: 'c' },
+    { path: '/prompts', name: 'Prompts', icon: 'prompts', key: 'm' },
+    { path: '/plugins', name: 'Plugins', icon: 'plugins', key: 'n' },
+  ],
+  Govern: [
+    { path: '/people', name: 'People', icon: 'people', key: 'e' },
+    { path: '/audit', name: 'Audit', icon: 'audit', key: 'u' },
   ],
   Try: [{ path: '/play', name: 'Playground', icon: 'playground', key: 't' }],
 };

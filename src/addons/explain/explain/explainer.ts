@@ -67,7 +67,7 @@ interface CompiledSettings {
 
 /** State of the current question; there is one at a time. */
 interface QuestionState {
-  question: Pick<ExplainQuestion, 'health' | 'supposed' | 'found' | 'limited'>;
+  question: Pick<ExplainQuestion, 'health' | 'supposed' | 'found' | 'limited' | 'decide'>;
   draws: readonly number[];
   supposed: Supposed | undefined;
 }
@@ -100,9 +100,17 @@ export class Explainer {
     });
   }
 
-  /** The observation itself, with the objects of the request path. */
-  observe(question: ExplainQuestion): Promise<Observation> {
-    return this.#inTurn(() => this.#observe(question));
+  /**
+   * The observation itself, with the objects of the request path.
+   * @param how `answers`: the first request that is sent, and whose failure is not known, gets an empty reply
+   */
+  observe(question: ExplainQuestion, how: { readonly answers?: boolean } = {}): Promise<Observation> {
+    return this.#inTurn(() => this.#observe(question, how));
+  }
+
+  /** The settings of its questions. Rejects with SettingsRefused. */
+  loaded(): Promise<LoadResult> {
+    return this.#inTurn(async () => (await (this.#compiled ??= this.#compile(this.#setup.clock.wall()))).loaded);
   }
 
   /** Runs one question at a time, because they share plugin instances with state. */
@@ -251,6 +259,7 @@ export class Explainer {
           health: this.#healthIn(asking),
           found: () => asking.question.found,
           limited: () => asking.question.limited,
+          decide: () => asking.question.decide,
           knowsResponses: this.#setup.parts !== undefined,
         }),
       },

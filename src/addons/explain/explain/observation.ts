@@ -83,6 +83,10 @@ export interface SeenCache {
   readonly kept: CachedReply | undefined;
 }
 
+interface WithAnswers {
+  readonly answers?: boolean;
+}
+
 export class ExplainedRun {
   readonly steps: PluginStep[] = [];
   readonly notes: string[] = [];
@@ -96,21 +100,23 @@ export class ExplainedRun {
   readonly failures: ExplainQuestion['failures'];
   /** True: the first request that is sent gets an empty reply, in place of a failure. */
   readonly answers: boolean;
+  readonly #failureOf: ExplainQuestion['failureOf'];
   readonly #healthOf: (target: Target) => HealthThen;
 
   constructor(
     exchange: Exchange,
-    { failures, answers = false }: Pick<ExplainQuestion, 'failures'> & { readonly answers?: boolean },
+    { failures, failureOf, answers = false }: Pick<ExplainQuestion, 'failures' | 'failureOf'> & WithAnswers,
     healthOf: (target: Target) => HealthThen,
   ) {
     this.exchange = exchange;
-    this.failures = failures;
+    this.failures = failures ?? (failureOf && []);
+    this.#failureOf = failureOf;
     this.answers = answers;
     this.#healthOf = healthOf;
   }
 
-  failureOf({ number }: Attempt): GatewayError | undefined {
-    return this.failures?.[number];
+  failureOf(attempt: Attempt): GatewayError | undefined {
+    return this.#failureOf ? this.#failureOf(attempt) : this.failures?.[attempt.number];
   }
 
   notesOf(attempt: Attempt): AttemptNotes {

@@ -1,9 +1,10 @@
 import { BadQuestion, type QuestionBody } from '../../../core/process/explain-port.ts';
-import { type Caller, nearest } from '../../../core/kernel/index.ts';
+import { type Attempt, type Caller, nearest } from '../../../core/kernel/index.ts';
 import { GatewayError, type Secret, type Clock } from '../../../plugin/index.ts';
 import { readMoment } from '../../../core/kernel/units.ts';
 import { scanTopLevel, type JsonLimits, type TopLevel } from '../../../core/kernel/body/json-scan.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
+import type { Decide } from './decided-conditions.ts';
 import type { FrozenHealth, FrozenResponses } from './frozen.ts';
 import { readHealth, readTexts, supposedHealth } from './what-if.ts';
 import { isUtf8 } from 'node:buffer';
@@ -31,6 +32,10 @@ export interface ExplainQuestion {
   readonly at?: { readonly now: number; readonly wall: number } | undefined;
   /** Failures of the attempts, in order. A missing one is assumed to fail so that the next target is tried. */
   readonly failures?: readonly (GatewayError | undefined)[] | undefined;
+  /** The failure of an attempt by its target; undefined: it answers. Goes before `failures`. */
+  readonly failureOf?: ((attempt: Attempt) => GatewayError | undefined) | undefined;
+  /** Decides a condition where not all values of the request are known. Undefined: the request decides. */
+  readonly decide?: Decide | undefined;
   /** Health of the targets at that time. Default: current health. */
   readonly health?: FrozenHealth | undefined;
   /** Health that a question supposes, by the places of targets; it goes before `health`. */

@@ -1,73 +1,37 @@
-import { join } from 'node:path';
+import { isObject } from '../../../core/kernel/index.ts';
 import type { Health, QuestionBody } from '../../../core/process/explain-port.ts';
 import { BadQuestion } from '../../../core/process/explain-port.ts';
-import type { ReadPlaces, SettingsFiles } from '../../../core/settings/source/files.ts';
-import { MAX_FILE_BYTES, sentFiles } from '../../../core/settings/source/files.ts';
-import type { Environment } from '../../../core/settings/values/references.ts';
+import { problemOfTexts } from '../../../core/settings/read/edited-files.ts';
 import type { FrozenHealth } from './frozen.ts';
 
-/** Names of settings files: no path leads out of the folder. */
-const NAME = /^(?:gateway\/[A-Za-z0-9][A-Za-z0-9._-]{0,63}|server|catalog|keys|teams|prices)\.yaml$/;
-const MAX_FILES = 16;
 const MAX_TARGETS = 64;
 const STATES: readonly Health[] = ['closed', 'open', 'half_open'];
 
 /** Files that a question puts in the place of those in force. Throws BadQuestion. */
 export function readTexts(value: unknown): Readonly<Record<string, string>> | undefined {
-  const entries = entriesOf(value, 'settings', MAX_FILES);
-  for (const [name, text] of entries ?? []) {
-    if (!NAME.test(name))
-      throw new BadQuestion(`\`settings\`: ${JSON.stringify(name.slice(0, 100))} is no settings file.`);
-    if (typeof text !== 'string' || text.length > MAX_FILE_BYTES)
-      throw new BadQuestion(`\`settings\`: ${name} must be a text of at most 1 MiB.`);
-  }
-  return entries && (Object.fromEntries(entries) as Record<string, string>);
+  if (value === undefined) return undefined;
+  const entries = isObject(value) ? Object.entries(value) : [];
+  const problem = problemOfTexts(entries);
+  if (problem !== undefined) throw new BadQuestion(`\`settings\`: ${problem}.`);
+  return Object.fromEntries(entries) as Record<string, string>;
 }
 
 /** The health of targets that a question supposes. Throws BadQuestion. */
 export function readHealth(value: unknown): Readonly<Record<string, Health>> | undefined {
-  const entries = entriesOf(value, 'health', MAX_TARGETS);
+  const entries = entriesOf(value);
   for (const [name, state] of entries ?? [])
     if (!STATES.some((one) => one === state))
       throw new BadQuestion(`\`health\`: ${JSON.stringify(name.slice(0, 100))} must be one of ${STATES.join(', ')}.`);
   return entries && (Object.fromEntries(entries) as Record<string, Health>);
 }
 
-function entriesOf(value: unknown, field: string, most: number): [string, unknown][] | undefined {
+function entriesOf(value: unknown): [string, unknown][] | undefined {
   if (value === undefined) return undefined;
-  const entries = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
-  if (entries.length > 0 && entries.length <= most) return entries;
-  throw new BadQuestion(`\`${field}\` must be an object with 1 to ${most} members.`);
+  const entries = isObject(value) ? Object.entries(value) : [];
+  if (entries.length > 0 && entries.length <= MAX_TARGETS) return entries;
+  throw new BadQuestion(`\`health\` must be an object with 1 to ${MAX_TARGETS} members.`);
 }
 
 export const supposedHealth = (health: QuestionBody['health'], now: number): FrozenHealth | undefined =>
   health &&
   new Map(Object.entries(health).map(([target, state]) => [target, { state, retryAt: now, admits: state !== 'open' }]));
-
-/** The files in force, with some replaced. Nothing else is read: a name of a file that they do not have is missing. */
-export function replacedFiles(
-  folder: string,
-  { files, folders }: ReadPlaces,
-  texts: Readonly<Record<string, string>>,
-): SettingsFiles {
-  const replaced = new Map(Object.entries(texts).map(([name, text]) => [join(folder, name), { text }]));
-  const gateway = join(folder, 'gateway');
-  const listed = folders.get(gateway);
-  const names = Object.keys(texts).flatMap((name) =>
-    name.startsWith('gateway/') ? [name.slice('gateway/'.length)] : [],
-  );
-  const before = listed && 'names' in listed ? listed : { names: [], folders: [] };
-  const all = { ...before, names: [...new Set([...before.names, ...names])] };
-  return sentFiles(() => ({
-    files: new Map([...files, ...replaced]),
-    folders: new Map([...folders, ...(names.length > 0 ? [[gateway, all] as const] : [])]),
-  }));
-}
-
-/** Only the variables that the settings in force name: a supposed file must not read others. */
-export function knownEnvironment(env: Environment, { files }: ReadPlaces): Environment {
-  const names = [...files.values()].flatMap((read) =>
-    'text' in read ? [...read.text.matchAll(/\$\{env:([A-Za-z_]\w*)/g)].map(([, name = '']) => name) : [],
-  );
-  return Object.fromEntries([...new Set(names)].map((name) => [name, env[name]]));
-}

@@ -22,7 +22,7 @@ import {
   RESEND_FIELDS,
   SERVER_FIELDS,
   TRY_FIELDS,
-} from '../../../core/record/fields/span-fields.ts';
+} from './span-fields.ts';
 import type { RecordedAttempt, RecordedPlace, RequestRecord } from '../../../core/record/record.ts';
 import { SPAN } from '../../../core/record/semconv.ts';
 import { readTraceparent } from '../../../core/record/traces/traceparent.ts';

@@ -9,7 +9,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { Exchange } from '../../../core/kernel/index.ts';
-import { attributesReader } from '../../../core/record/fields/span-fields.ts';
+import { attributesReader } from './span-fields.ts';
 import type { ServerSpan } from '../../../core/record/telemetry.ts';
 import { serverSpanName, spansIn, timeOf, w3cParent, type SpanOptions, type SpanParts } from './request-spans.ts';
 

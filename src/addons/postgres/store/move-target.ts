@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AuditVerdict } from '../../../core/ports/audit.ts';
 import type { Actor } from '../../../core/ports/entities.ts';
 import { StateFailure } from '../../../core/ports/failures.ts';
-import { LEDGER_DIMENSIONS, type Ledger, type RollupRow } from '../../../core/ports/ledger.ts';
+import { ROLLUP_DIMENSIONS, type Ledger, type RollupRow } from '../../../core/ports/ledger.ts';
 import {
   isMovedTable,
   MOVED_TABLES,
@@ -82,7 +82,7 @@ export class PostgresMoveTarget implements MoveTarget {
           deltaOf({
             ...sum,
             start,
-            names: LEDGER_DIMENSIONS.map((name) => storable(names[name] ?? '')),
+            names: ROLLUP_DIMENSIONS.map((name) => storable(names[name] ?? '')),
             ms: [...ms],
             firstMs: [...firstMs],
           }),

@@ -4,6 +4,7 @@ import type { ConnectionPool, Transaction } from '../connect/connections.ts';
 import { CREDIT_TABLES } from './credit-tables.ts';
 import { FIRST_FUNCTIONS } from './first-functions.ts';
 import { FIRST_TABLES } from './first-tables.ts';
+import { LEDGER_LABELS } from './ledger-labels.ts';
 import { TIGHT_TAKES, TIGHT_TAKES_OF_ANY_CLOCK } from './tight-takes.ts';
 
 export const STEPS: readonly TableStep[] = [
@@ -11,6 +12,7 @@ export const STEPS: readonly TableStep[] = [
   { number: 2, name: 'standing credit', sql: CREDIT_TABLES },
   { number: 3, name: 'takes near caps', sql: TIGHT_TAKES },
   { number: 4, name: 'takes while the clock is back', sql: TIGHT_TAKES_OF_ANY_CLOCK },
+  { number: 5, name: 'labels of the ledger', sql: LEDGER_LABELS },
 ];
 
 /** DETACH PARTITION CONCURRENTLY begins with it. */

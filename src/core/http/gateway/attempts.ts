@@ -45,6 +45,7 @@ class TargetAttempt extends ReplyHolder implements Attempt, CancelListener {
   cache: CacheStatus | undefined;
   reserve: Attempt['reserve'];
   semantic: Attempt['semantic'];
+  prefixes: Attempt['prefixes'];
   wait: Attempt['wait'];
   signals: Signals | undefined;
   error: GatewayError | undefined;

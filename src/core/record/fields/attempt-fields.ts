@@ -96,6 +96,7 @@ export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
   { span: SPAN.cacheReadTokens, as: 'plain', value: ({ usage }) => usage?.cacheRead },
   { span: SPAN.cacheWriteTokens, as: 'plain', value: ({ usage }) => usage?.cacheWrite },
   { span: SPAN.reasoningTokens, as: 'plain', value: ({ usage }) => usage?.reasoning },
+  { record: 'prefixes', as: 'json', value: 'prefixes' },
   { record: 'token_count', as: 'text', value: ({ estimated }) => (estimated ? 'estimate' : undefined) },
   { record: 'cost_usd', span: SPAN.cost, as: 'plain', value: ({ cost }) => usdOfNano(cost?.nano) },
   { record: 'cost_source', span: SPAN.costSource, as: 'text', value: ({ cost }) => cost?.source },

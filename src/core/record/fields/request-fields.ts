@@ -1,5 +1,6 @@
 import type { BoundedRecord } from '../bounded-record.ts';
 import { totalCost } from '../costs.ts';
+import { cut } from '../cut.ts';
 import type { RecordedAttempt } from '../record.ts';
 import { roundSimilarity } from '../record-semantic.ts';
 import { SPAN } from '../semconv.ts';
@@ -38,6 +39,7 @@ function paidUsageOf({ attempts }: BoundedRecord): RecordedAttempt['usage'] {
 const CONFIG_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { record: 'id', as: 'text', value: 'configId' },
   { record: 'hash', as: 'text', value: 'configHash' },
+  { record: 'by', as: 'text', value: 'namesConfig' },
 ];
 
 const PROMPT_FIELDS: readonly RecordField<NonNullable<BoundedRecord['prompt']>>[] = [
@@ -80,6 +82,13 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { line: 'config_id', span: SPAN.configId, as: 'text', value: 'configId' },
   { line: 'gateway_config_hash', as: 'text', value: 'configHash' },
   group({ record: 'config' }, CONFIG_FIELDS, (record) => (record.configId === undefined ? undefined : record)),
+  {
+    record: 'model',
+    as: 'text',
+    // Empty: the request named none, and got a config.
+    value: ({ askedModel = '', configId }) =>
+      askedModel === '' && configId === undefined ? undefined : cut(askedModel),
+  },
   { line: 'alias', record: 'alias', span: SPAN.alias, as: 'text', value: 'alias' },
   { line: 'prompt', as: 'text', value: ({ prompt }) => prompt && `${prompt.id}@${prompt.version}` },
   group({ record: 'prompt' }, PROMPT_FIELDS, ({ prompt }) => prompt),
@@ -172,6 +181,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     as: 'json',
     value: ({ conditions }) => (conditions.length > 0 ? conditions.map(branchOf) : undefined),
   },
+  { record: 'draws', as: 'json', value: 'draws' },
   {
     record: 'left_out',
     as: 'json',

@@ -93,7 +93,7 @@ export function compileGatewayConfig(id: string, file: File.GatewayFile, named: 
   const { chains = NO_CHAINS, aliases = NO_ALIASES } = named;
   return {
     id,
-    hash: createHash('sha256').update(JSON.stringify(file)).digest('hex').slice(0, 16),
+    hash: hashOfConfig(file),
     name: file.name,
     route: compileRoute(file, 'config', { around: NOTHING, added: {}, chains, aliases }),
     metadata: file.metadata && compileMetadata(file.metadata),
@@ -104,6 +104,10 @@ export function compileGatewayConfig(id: string, file: File.GatewayFile, named: 
     chain: file.plugins && chains.get(file.plugins)?.request,
   };
 }
+
+/** Identifies a config as its file has it. */
+export const hashOfConfig = (file: File.GatewayFile): string =>
+  createHash('sha256').update(JSON.stringify(file)).digest('hex').slice(0, 16);
 
 interface Outer {
   readonly around: Inherited;

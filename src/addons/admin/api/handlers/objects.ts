@@ -8,11 +8,11 @@ import { ApiProblem } from '../problems.ts';
 import { checkReferences } from '../references.ts';
 import { NOUNS, type ObjectKind } from '../routes.ts';
 import { checkAgainst } from '../schemas.ts';
-import { storeSettings } from '../../../../core/settings/source/stored-objects.ts';
+import { isCompiled, storeSettings } from '../../../../core/settings/source/stored-objects.ts';
 import { checkSealed, splitSpec, withSealed } from './sealed-fields.ts';
 import { createSecret } from '../secrets.ts';
 import { answerWith, show } from './object-answers.ts';
-import { writeEntry } from './stored-entries.ts';
+import { writeCompiled } from './stored-entries.ts';
 
 interface CreateBody {
   readonly id: string;
@@ -33,7 +33,13 @@ const FILTERS: Readonly<Partial<Record<ObjectKind, ParameterName>>> = {
 };
 
 /** Requests and events look at each of them. */
-const MOST: Readonly<Partial<Record<ObjectKind, number>>> = { prices: 2_000, alerts: 50, providers: 500 };
+const MOST: Readonly<Partial<Record<ObjectKind, number>>> = {
+  prices: 2_000,
+  alerts: 50,
+  providers: 500,
+  prompts: 500,
+  configs: 500,
+};
 
 export const listObjects =
   (kind: ObjectKind): Handler =>
@@ -173,9 +179,10 @@ export function putOf({ kind, spec, digests, ...rest }: PutParts): ObjectPut {
   };
 }
 
-/** Settings are compiled from entries of the catalog: all processes have to accept them. @param spec with all secrets */
+/** Settings are compiled from entries of the catalog, prompts and configs: all processes have to accept them. @param spec with all secrets */
 async function commit(change: EntityChange, spec: EntityDoc | undefined, call: Call): Promise<void> {
-  if (change.kind === 'providers') return writeEntry(change, spec, call);
+  const { kind } = change;
+  if (isCompiled(kind)) return writeCompiled({ ...change, kind }, spec, call);
   if (!call.query.dryRun) await call.objects.store.entities.write([change], actorOf(call));
 }
 

@@ -7,7 +7,7 @@ import type { PartAnswer } from '../../../../core/process/ask-parts.ts';
 import { readSchema, type Schema } from '../../../../core/settings/schema/schema-files.ts';
 import { Secret } from '../../../../plugin/index.ts';
 import type { EntityDoc } from '../../../../core/ports/entities.ts';
-import { storedEntryName } from '../../../../core/settings/read/stored-catalog.ts';
+import { storedName } from '../../../../core/settings/source/stored-objects.ts';
 import type { Call, CallAnswer, Handler } from '../call.ts';
 import { IN_STORE, type OwnedObject } from '../objects.ts';
 import { pageOf } from '../pages.ts';
@@ -77,7 +77,7 @@ function entriesOf(call: Call): readonly CatalogEntry[] {
 /** Why an entry of the store has no effect. */
 function problemOf(slug: string, call: Call): string | undefined {
   if (entryIn(slug, call)) return undefined;
-  const own = `/${storedEntryName(slug)}`;
+  const own = `/${storedName({ kind: 'providers', id: slug })}`;
   return call.sources.inForce().warnings.find(({ file }) => file.endsWith(own))?.message ?? 'the entry is not in force';
 }
 

@@ -124,9 +124,9 @@ export const explainedRequest: Handler = async (call) => {
   return shownToReader(outcome, call);
 };
 
-const wantsTexts = ({ query }: Call): boolean => query.one('texts') === 'true';
+export const wantsTexts = ({ query }: Call): boolean => query.one('texts') === 'true';
 
-function checkContent(call: Call): void {
+export function checkContent(call: Call): void {
   if (wantsTexts(call) && !call.identity.content)
     throw new ApiProblem('forbidden', 'Texts of requests take the right `content`: of `admin.content`, or of a token.');
 }
@@ -157,4 +157,4 @@ async function shown({ explanation, refused }: ExplainOutcome, { accept, explain
 }
 
 /** A client that accepts text/plain and not JSON gets text. */
-const wantsText = (accept = ''): boolean => /\btext\/plain\b/i.test(accept) && !/\bjson\b/i.test(accept);
+export const wantsText = (accept = ''): boolean => /\btext\/plain\b/i.test(accept) && !/\bjson\b/i.test(accept);

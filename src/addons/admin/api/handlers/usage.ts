@@ -3,7 +3,6 @@ import {
   LEDGER_KINDS,
   LEDGER_SUMS,
   type LedgerCondition,
-  type LedgerDimension,
   type LedgerQuery,
   type LedgerRow,
   type RollupQuery,
@@ -11,87 +10,98 @@ import {
   type RowName,
 } from '../../../../core/ports/ledger.ts';
 import { costText } from '../../../../core/ports/money.ts';
+import type { ZoneDays } from '../../../../core/ports/zone-days.ts';
 import { listOf, parseJson } from '../../../../formats/json/object.ts';
 import { LEDGER_COLUMNS } from '../answer-schemas.ts';
 import { actorOf, type CallAnswer, type Call, type Handler } from '../call.ts';
+import { ledgerLabelsOf } from '../ledger-labels.ts';
 import { cut, pageOf, readCursor } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
 import { fileOf, TYPES } from './export-rows.ts';
-
-const DAY_MS = 86_400_000;
-
-interface TimeRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-function spanOf({ query, clock }: Call): TimeRange {
-  const to = query.moment('to') ?? clock.wall();
-  const from = query.moment('from') ?? Math.max(0, to - DAY_MS);
-  if (from > to) throw new ApiProblem('invalid_query', '`from` must not be after `to`.');
-  return { from, to };
-}
+import { FOCUS_BY, FOCUS_COLUMNS, focusRow } from './focus.ts';
+import { checkHours, checkLabels, daysOf, namesOf, spanOf, type SumNames, type TimeRange } from './usage-query.ts';
 
 const whereOf = ({ query }: Call): LedgerCondition =>
   Object.fromEntries(
     LEDGER_DIMENSIONS.flatMap((name) => (query.all(name).length > 0 ? [[name, query.all(name)]] : [])),
   );
 
-const isDimension = (name: string): name is LedgerDimension => LEDGER_DIMENSIONS.some((one) => one === name);
-
-function dimensionsOf({ query }: Call): readonly LedgerDimension[] {
-  const names = (query.one('by') ?? '').split(',').filter((name) => name !== '');
-  const known = names.filter(isDimension);
-  if (known.length < names.length || new Set(known).size < known.length)
-    throw new ApiProblem('invalid_query', `\`by\` may have ${LEDGER_DIMENSIONS.join(', ')}, each once.`);
-  return known;
-}
-
 /** Rows of these sums have at most so many hours or days: 35 days of hours. */
 const MOST_STEPS = { hour: 35 * 24, day: 1_100, all: Infinity } as const;
+const DAY_MS = 86_400_000;
 
-function rollupQueryOf(call: Call): RollupQuery {
-  const span = spanOf(call);
-  const step = (['hour', 'all'] as const).find((one) => one === call.query.one('step')) ?? 'day';
+interface AskedSums {
+  readonly query: RollupQuery;
+  /** Undefined: days are those of UTC, as they were without a time zone. */
+  readonly days: ZoneDays | undefined;
+}
+
+function sumsOf(call: Call, by: SumNames = namesOf(call)): AskedSums {
+  const { query } = call;
+  const zone = query.one('time_zone');
+  const days = zone === undefined ? undefined : daysOf(zone);
+  const span = spanOf(call, days);
+  if (days) checkHours(zone!, span, days);
+  const step = (['hour', 'all'] as const).find((one) => one === query.one('step')) ?? 'day';
   if ((span.to - span.from) / (step === 'hour' ? DAY_MS / 24 : DAY_MS) > MOST_STEPS[step])
     throw new ApiProblem(
       'invalid_query',
       'Sums by hour are for 35 days at most, and sums by day for 1100: choose a shorter time or a longer step.',
     );
-  return { ...span, step, by: dimensionsOf(call), where: whereOf(call) };
+  const providers = query.all('provider');
+  const where = { ...whereOf(call), ...(providers.length > 0 && { provider: providers }) };
+  checkLabels(call, Object.keys(query.labels));
+  return { days, query: { ...span, ...by, step, where, whereLabels: query.labels, zone } };
 }
 
 export const listUsage: Handler = async (call) => {
-  const wanted = rollupQueryOf(call);
-  const rows = await call.objects.store.ledger.rollups(wanted);
-  const format = formatOf(call);
-  const shown = (row: RollupRow): UsageRow => usageRow(row, wanted.by);
-  if (format) {
-    const names = ['start', ...wanted.by, 'requests', 'attempts', 'hits', ...LEDGER_SUMS, 'cost_usd', 'saturated'];
-    return exported(call, {
-      format,
-      names,
-      pieces: (async function* () {
-        yield rows.map(shown);
-      })(),
-    });
+  const format = call.query.one('format');
+  const focus = format === 'focus' ? { by: FOCUS_BY, labels: ledgerLabelsOf(call.settings) } : undefined;
+  if (focus && call.query.one('by') !== undefined)
+    throw new ApiProblem('invalid_query', 'The columns of FOCUS are fixed: leave `by` out.');
+  const { query, days } = sumsOf(call, focus);
+  const rows = await call.objects.store.ledger.rollups(query);
+  if (focus) {
+    const time = { ...query, days: days ?? daysOf('UTC') };
+    const pieces = piecesOf([rows.map((row) => focusRow(row, time))]);
+    return exported(call, { format: 'csv', name: 'usage-focus', names: FOCUS_COLUMNS, pieces, span: query });
   }
-  const page = pageOf(rows, (row) => nameOf(row, wanted.by), call.query);
+  const shown = (row: RollupRow): UsageRow => usageRow(row, query, days);
+  const file = fileFormatOf(call);
+  if (file) {
+    const labels = (query.labels ?? []).map((name) => `label.${name}`);
+    const date = days && query.step === 'day' ? ['date', 'day'] : [];
+    const sums = ['requests', 'attempts', 'hits', ...LEDGER_SUMS, 'cost_usd', 'saturated'];
+    const flat = rows.map((row) => ({ ...shown(row), ...labelledOf(row) }));
+    const names = ['start', ...date, ...query.by, ...labels, ...sums];
+    return exported(call, { format: file, names, pieces: piecesOf([flat]), span: query });
+  }
+  const page = pageOf(rows, (row) => nameOf(row, query), call.query);
   return { body: { ...page, items: page.items.map(shown) } };
 };
 
+const labelledOf = ({ labels }: RollupRow): UsageRow =>
+  Object.fromEntries(Object.entries(labels).map(([name, value]) => [`label.${name}`, value]));
+
+async function* piecesOf(pieces: readonly (readonly UsageRow[])[]): AsyncIterable<readonly UsageRow[]> {
+  yield* pieces;
+}
+
 /** In the order of the port's answer. */
-const nameOf = ({ start, names }: RollupRow, by: readonly LedgerDimension[]): string =>
-  `${start}\n${by.map((dimension) => names[dimension] ?? '').join('\n')}`;
+const nameOf = ({ start, day, names, labels }: RollupRow, { by }: RollupQuery): string =>
+  [`${start}`, day ?? '', ...by.map((dimension) => names[dimension] ?? ''), ...Object.values(labels)].join('\n');
 
 type UsageRow = Readonly<Record<string, unknown>>;
 
 const usageRow = (
-  { start, names, saturated, requests, attempts, hits, ms, firstMs, ...sums }: RollupRow,
-  by: readonly LedgerDimension[],
+  { start, day, names, labels, saturated, requests, attempts, hits, ms, firstMs, ...sums }: RollupRow,
+  { by, step }: RollupQuery,
+  days: ZoneDays | undefined,
 ): UsageRow => ({
   start: new Date(start).toISOString(),
+  ...(days && step === 'day' && { date: dateText(day === 'utc' ? start : days.dateOf(start)), day: day ?? 'zone' }),
   ...Object.fromEntries(by.map((dimension) => [dimension, names[dimension] ?? ''])),
+  ...(Object.keys(labels).length > 0 && { labels }),
   requests,
   attempts,
   hits,
@@ -102,11 +112,16 @@ const usageRow = (
   first_ms: firstMs,
 });
 
+const dateText = (date: number): string => new Date(date).toISOString().slice(0, 10);
+
 export const listLedger: Handler = async (call) => {
   const { ledger } = call.objects.store;
-  const wanted: LedgerQuery = { ...spanOf(call), where: whereOf(call) };
-  const format = formatOf(call);
-  if (format) return exported(call, { format, names: LEDGER_COLUMNS, pieces: shownPieces(ledger.rows(wanted)) });
+  const span = spanOf(call);
+  const wanted: LedgerQuery = { ...span, where: whereOf(call) };
+  const format = fileFormatOf(call);
+  if (call.query.one('format') === 'focus')
+    throw new ApiProblem('invalid_query', 'Sums have the columns of FOCUS: `GET /usage?format=focus`.');
+  if (format) return exported(call, { format, names: LEDGER_COLUMNS, pieces: shownPieces(ledger.rows(wanted)), span });
   const { limit } = call.query;
   const found: LedgerRow[] = [];
   for await (const piece of ledger.rows({ ...wanted, pieces: limit + 1, after: afterOf(call) })) {
@@ -149,25 +164,27 @@ function ledgerRow({ requestId, priceVersion, firstMs, at, nano, ...row }: Ledge
   return Object.fromEntries(LEDGER_COLUMNS.map((name) => [name, shown[name]]));
 }
 
-function formatOf({ query }: Call): 'csv' | 'jsonl' | undefined {
+function fileFormatOf({ query }: Call): 'csv' | 'jsonl' | undefined {
   const format = query.one('format');
   return format === 'csv' || format === 'jsonl' ? format : undefined;
 }
 
 interface Export {
   readonly format: 'csv' | 'jsonl';
+  /** Of the file. Default: that of the resource. */
+  readonly name?: string;
   readonly names: readonly string[];
   readonly pieces: AsyncIterable<readonly UsageRow[]>;
+  readonly span: TimeRange;
 }
 
 /** A file leaves the gateway's control: the audit has a row of it. */
-async function exported(call: Call, { format, names, pieces }: Export): Promise<CallAnswer> {
-  const { from, to } = spanOf(call);
+async function exported(call: Call, { format, name, names, pieces, span }: Export): Promise<CallAnswer> {
   const kind = call.operation.slice(0, call.operation.indexOf('.'));
-  const id = `${new Date(from).toISOString()}/${new Date(to).toISOString()}`;
+  const id = `${new Date(span.from).toISOString()}/${new Date(span.to).toISOString()}`;
   await call.objects.store.audit.add(
-    { action: 'export', kind, id, reason: `${call.operation} ${format}` },
+    { action: 'export', kind, id, reason: `${call.operation} ${call.query.one('format')}` },
     actorOf(call),
   );
-  return { file: { type: TYPES[format], name: `${kind}.${format}`, pieces: fileOf(format, names, pieces) } };
+  return { file: { type: TYPES[format], name: `${name ?? kind}.${format}`, pieces: fileOf(format, names, pieces) } };
 }

@@ -2,9 +2,9 @@ import { csvLine, type CsvCell } from '../../../../core/kernel/csv.ts';
 import { costText } from '../../../../core/ports/money.ts';
 import {
   LEDGER_SUMS,
-  type LedgerDimension,
   type LedgerRow,
   type LedgerSum,
+  type RollupDimension,
   type RollupQuery,
   type RollupRow,
 } from '../../../../core/ports/ledger.ts';
@@ -14,7 +14,7 @@ interface ExportOptions extends StateOptions {
   readonly from: number;
   readonly to: number;
   /** Undefined: the rows themselves. */
-  readonly by: readonly LedgerDimension[] | undefined;
+  readonly by: readonly RollupDimension[] | undefined;
   readonly step: RollupQuery['step'];
   readonly format: 'csv' | 'jsonl';
 }
@@ -76,7 +76,7 @@ const SUMS: Columns<Pick<LedgerRow, LedgerSum>> = {
   cost_usd: ({ nano }) => costText(nano),
 };
 
-const rollupColumns = (by: readonly LedgerDimension[]): Columns<RollupRow> => ({
+const rollupColumns = (by: readonly RollupDimension[]): Columns<RollupRow> => ({
   start: ({ start }) => new Date(start).toISOString(),
   ...Object.fromEntries(by.map((name) => [name, ({ names }: RollupRow) => names[name] ?? ''])),
   requests: ({ requests }) => requests,
@@ -104,6 +104,7 @@ const ROWS: Columns<LedgerRow> = {
   tier: ({ tier }) => tier,
   geo: ({ geo }) => geo,
   price_version: ({ priceVersion }) => priceVersion,
+  labels: ({ labels }) => labels,
   ...SUMS,
   held_nano_usd: ({ held }) => held,
   ms: ({ ms }) => ms,

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Output } from '../../../../core/commands/terminal/output.ts';
 import type { AuditVerdict } from '../../../../core/ports/audit.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
-import { LEDGER_DIMENSIONS, type LedgerRow, type RollupQuery, type RollupRow } from '../../../../core/ports/ledger.ts';
+import { ROLLUP_DIMENSIONS, type LedgerRow, type RollupQuery, type RollupRow } from '../../../../core/ports/ledger.ts';
 import type { MovedTable, MoveSource, MoveTarget } from '../../../../core/ports/store-move.ts';
 import { driverOf, type DriverTools } from '../../../../core/ports/store-driver.ts';
 import { systemClock } from '../../../../core/kernel/system-clock.ts';
@@ -114,7 +114,7 @@ async function moveLedger({ source, target, name, out }: Move): Promise<void> {
   for (const { start } of source.rollups({ ...EVER, step: 'day' })) {
     const day = dayOf(start);
     if (days.has(day)) continue;
-    const sums = { from: start, to: start + DAY_MS, by: LEDGER_DIMENSIONS, step: 'all' } as const;
+    const sums = { from: start, to: start + DAY_MS, by: ROLLUP_DIMENSIONS, step: 'all' } as const;
     await target.putSums(day, source.rollups(sums));
     await checkSums({ source, target }, start, start + DAY_MS);
   }

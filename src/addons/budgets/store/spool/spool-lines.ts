@@ -19,6 +19,7 @@ const NAMES = [
   'config',
   'model',
   'status',
+  'labels',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
 /** The columns of a whole row, and of the row of a send, whose sums are all 0. */
@@ -36,8 +37,8 @@ const END_COLUMNS = [
 ] as const satisfies readonly (keyof LedgerRow)[];
 const SEND_COLUMNS = END_COLUMNS.slice(0, END_COLUMNS.indexOf('ms'));
 
-/** The value of a column that earlier releases did not write. */
-const NOT_KNOWN = { requestId: '' } as const;
+/** The values of columns that earlier releases did not write. */
+const NOT_KNOWN = { requestId: '', labels: '' } as const;
 
 /** The values of columns that a line leaves out. */
 const NOT_WRITTEN = {
@@ -251,4 +252,5 @@ const isSame = (one: LedgerRow, other: LedgerRow): boolean =>
   one.organization === other.organization &&
   one.config === other.config &&
   one.model === other.model &&
+  one.labels === other.labels &&
   one.status === other.status;

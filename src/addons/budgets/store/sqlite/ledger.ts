@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  LEDGER_DIMENSIONS,
   MAX_NAMES,
+  ROLLUP_DIMENSIONS,
   type LedgerQuery,
   type LedgerRow,
   type RollupQuery,
@@ -12,9 +12,9 @@ import { invalid } from '../rules/checks.ts';
 import {
   checkQuery,
   checkRollupQuery,
+  cellsWanted,
   checkRows,
   dayOf,
-  hoursOf,
   startOfDay,
   sumCells,
   DAY_MS,
@@ -104,12 +104,24 @@ export class SqliteLedger {
 
   rollups(query: RollupQuery): RollupRow[] {
     checkRollupQuery(query);
-    const { from, to } = hoursOf(query);
-    const cells = this.#read(() => [
-      ...this.#dropped.cells(query),
-      ...this.#daysWithin(from, to).flatMap((day) => this.#fileToRead(day)?.cells(query) ?? []),
-    ]);
-    return sumCells(query, cells);
+    const { from, to } = cellsWanted(query);
+    return this.#read(() => {
+      const cells = [
+        ...this.#dropped.cells(query),
+        ...this.#daysWithin(from, to).flatMap((day) => this.#fileToRead(day)?.cells(query) ?? []),
+      ];
+      return sumCells(query, cells, this.#hoursSince());
+    });
+  }
+
+  /** The end of the days that were folded or dropped. */
+  #hoursSince(): number {
+    const days = [this.#droppedBefore, this.#foldedBefore()].filter((day) => day !== '');
+    return Math.max(0, ...days.map(startOfDay));
+  }
+
+  #foldedBefore(): string {
+    return this.#dropped.database.get<{ before: string }>('SELECT before FROM folded')?.before ?? '';
   }
 
   #daysWithin(from: number, to: number): string[] {
@@ -140,7 +152,7 @@ export class SqliteLedger {
     if (day <= this.#droppedBefore) return 0;
     const sums = old.flatMap((name) => {
       const start = startOfDay(name);
-      return this.#file(name).cells({ from: start, to: start + DAY_MS, by: LEDGER_DIMENSIONS, step: 'day' });
+      return this.#file(name).cells({ from: start, to: start + DAY_MS, by: ROLLUP_DIMENSIONS, step: 'day' });
     });
     // One transaction: from here on the files count no more, whether the process lives to remove them or not.
     const { database } = this.#dropped;
@@ -158,7 +170,7 @@ export class SqliteLedger {
   foldOldest(day: string): boolean {
     startOfDay(day);
     const { database } = this.#dropped;
-    const before = database.get<{ before: string }>('SELECT before FROM folded')?.before ?? '';
+    const before = this.#foldedBefore();
     const name = this.days().find((one) => one >= before && one < day);
     if (name === undefined) return false;
     // If the process ends between the two, the same day is folded again, which changes nothing.

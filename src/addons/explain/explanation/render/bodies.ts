@@ -4,7 +4,7 @@ import type {
   OutboundExplanation,
   TargetExplanation,
 } from '../explanation.ts';
-import { row, span, type Line, type Row } from '../../../../core/kernel/layout.ts';
+import { row, span, type Line, type Row } from './layout.ts';
 import { arrow, aside, count, from, shortText, sourceText, valueText } from './words.ts';
 import { isObject } from '../../../../formats/json/object.ts';
 

@@ -9,15 +9,7 @@ import type {
   RulesExplanation,
   TestExplanation,
 } from '../explanation.ts';
-import {
-  row,
-  span,
-  type Row,
-  type Section,
-  type Line,
-  type TextSpan,
-  type Tone,
-} from '../../../../core/kernel/layout.ts';
+import { row, span, type Row, type Section, type Line, type TextSpan, type Tone } from './layout.ts';
 import { arrow, aside, at, count, duration, fieldsText, from, shortText, sourceText, valueText } from './words.ts';
 
 /** The sections about the request, its caller and its config. */

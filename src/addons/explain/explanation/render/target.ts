@@ -8,7 +8,7 @@ import type {
 } from '../explanation.ts';
 import { bodyRows, diffRows, headerRows, sendRows } from './bodies.ts';
 import { answerRows, pluginRows } from './head.ts';
-import { INDENT, LABEL_WIDTH, row, span, type Line, type Row, type Section } from '../../../../core/kernel/layout.ts';
+import { INDENT, LABEL_WIDTH, row, span, type Line, type Row, type Section } from './layout.ts';
 import { arrow, aside, at, duration, fieldsText, from, listed, shortText, valueText } from './words.ts';
 
 /** `target 1  config.targets[0] "fast"  ← configs/gateway/prod.yaml:21:5` */

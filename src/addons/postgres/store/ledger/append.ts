@@ -1,8 +1,8 @@
 import {
-  LEDGER_DIMENSIONS,
   LEDGER_KINDS,
   LEDGER_SOURCES,
   LEDGER_SUMS,
+  ROLLUP_DIMENSIONS,
   type LedgerRow,
 } from '../../../../core/ports/ledger.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
@@ -134,7 +134,7 @@ const SUM_COLUMNS = LEDGER_SUMS.map((sum) => [sum, columnOf(sum).slice(1, -1)] a
 
 export function deltaOf(cell: RollupCell): object {
   const delta: Record<string, string | number> = { start: cell.start };
-  LEDGER_DIMENSIONS.forEach((dimension, index) => (delta[dimension] = cell.names[index]!));
+  ROLLUP_DIMENSIONS.forEach((dimension, index) => (delta[dimension] = cell.names[index]!));
   for (const [sum, column] of SUM_COLUMNS) delta[column] = Math.max(-MOST_SUM, Math.min(MOST_SUM, cell[sum]));
   for (const count of COUNTS) delta[count] = cell[count];
   MS_COLUMNS.forEach((column, index) => (delta[column] = cell.ms[index]!));

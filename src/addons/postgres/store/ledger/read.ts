@@ -4,10 +4,12 @@ import {
   LEDGER_SOURCES,
   LEDGER_SUMS,
   OTHER_NAME,
+  ROLLUP_DIMENSIONS,
   type LedgerCondition,
   type LedgerQuery,
   type LedgerRow,
   type LedgerSum,
+  type RollupDimension,
   type RollupQuery,
   type RollupRow,
   type RowName,
@@ -30,7 +32,6 @@ import {
 } from './columns.ts';
 import { storable } from './names.ts';
 
-const HOUR_MS = 3_600_000;
 const PIECE = 500;
 const OTHER = -1;
 const SELECTED = ROW_COLUMNS.map((name) => `l.${columnOf(name)}`).join(', ');
@@ -112,29 +113,31 @@ function rowOf(row: StoredRow): LedgerRow {
 /** The sums of a query: those that are summed up, and those of the last appends. */
 export async function ledgerRollups({ reads, rules }: StoreTools, query: RollupQuery): Promise<readonly RollupRow[]> {
   rules.ledger.checkRollupQuery(query);
-  const { from, to } = rules.ledger.hoursOf(query);
-  const span = query.step === 'hour' ? HOUR_MS : DAY_MS;
-  const by = query.by.map((dimension) => `, ${columnOf(dimension)}`).join('');
-  const conditions = LEDGER_DIMENSIONS.flatMap((dimension) => {
+  const { from, to, span, by: wanted } = rules.ledger.cellsWanted(query);
+  const by = wanted.map((dimension) => `, ${columnOf(dimension)}`).join('');
+  const conditions = ROLLUP_DIMENSIONS.flatMap((dimension) => {
     const wanted = query.where?.[dimension];
     return wanted ? [` AND ${columnOf(dimension)} IN (${texts(wanted, reads)})`] : [];
   });
   const condition = `start >= ${from} AND start < ${to}${conditions.join('')}`;
   const columns = ['start', ...DIMENSIONS, ...SUMMED].join(', ');
   const found = await reads.one<Record<string, string>>(
-    `SELECT min(start) AS start${by}, ${SUMMED.map((sum) => `sum(${sum})::text AS ${sum}`).join(', ')} FROM (
+    `SELECT ${HOURS_SINCE} AS "hoursSince", min(start) AS start${by}, ${SUMMED.map((sum) => `sum(${sum})::text AS ${sum}`).join(', ')} FROM (
        SELECT ${columns} FROM ledger_sum WHERE ${condition} UNION ALL SELECT ${columns} FROM ledger_delta WHERE ${condition}) AS cells
      GROUP BY start / ${span}${by}`,
   );
-  return rules.ledger.sumCells(query, found.map(cellOf(query)));
+  return rules.ledger.sumCells(query, found.map(cellOf(wanted)), Number(found[0]?.['hoursSince'] ?? 0));
 }
 
+/** The end of the days that were folded or dropped. */
+const HOURS_SINCE = `(SELECT ${DAY_MS} * max(value) FROM sequence WHERE name IN ('ledger folded', 'ledger dropped'))`;
+
 const cellOf =
-  ({ by }: RollupQuery) =>
+  (by: readonly RollupDimension[]) =>
   (row: Record<string, string>): RollupCell => {
     // A sum may exceed what a number holds exactly: `sumCells` cuts it then.
     const value = (column: string): number => Number(row[column]);
-    const names = LEDGER_DIMENSIONS.map((dimension) => (by.includes(dimension) ? row[dimension]! : ''));
+    const names = ROLLUP_DIMENSIONS.map((dimension) => (by.includes(dimension) ? row[dimension]! : ''));
     const sums = Object.fromEntries(LEDGER_SUMS.map((sum) => [sum, value(columnOf(sum).slice(1, -1))]));
     const counts = Object.fromEntries(COUNTS.map((count) => [count, value(count)]));
     return {

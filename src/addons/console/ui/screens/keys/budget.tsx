@@ -5,11 +5,11 @@ import { needs, session } from '../../api/session.ts';
 import type { BudgetObject } from '../../api/shapes.ts';
 import { Decide } from '../../parts/decide.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { amount, moment } from '../../parts/format.ts';
+import { BudgetBar } from '../../parts/budget-bar.tsx';
+import { moment } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
 import { Action } from '../../parts/states.tsx';
 import { TextField } from '../../parts/fields.tsx';
-import { spentShare } from './tree.ts';
 
 /** A budget with what is left, and a change of what is spent. */
 export function Budget({ budget, onChange }: { readonly budget: BudgetObject; readonly onChange: () => void }) {
@@ -67,24 +67,5 @@ function Adjust({
         onClose={onClose}
       />
     </Dialog>
-  );
-}
-
-/** The spent part of a budget, and the rest. */
-export function BudgetBar({ budget }: { readonly budget: BudgetObject }) {
-  const share = spentShare(budget);
-  const { unit, cap, spent } = budget;
-  const tone = share === undefined || share < 0.8 ? '' : share < 1 ? 'warning' : 'failed';
-  return (
-    <span class="budget" title={`${budget.name}: ${amount(spent, unit)} of ${amount(cap, unit)}`}>
-      <span class="bar">
-        <i class={tone} style={{ width: `${Math.min(100, (share ?? 0) * 100)}%` }} />
-      </span>
-      <span class="mono second">
-        {share === undefined
-          ? `of ${amount(cap, unit)}`
-          : `${amount(Math.max(0, cap - (spent ?? 0)), unit)} left of ${amount(cap, unit)}`}
-      </span>
-    </span>
   );
 }

@@ -2,6 +2,7 @@ import { settingsTurn } from '../../api/live.ts';
 import { useLoad } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { address, setQuery } from '../../address.ts';
+import { BudgetBar, spentShare } from '../../parts/budget-bar.tsx';
 import { Chip, toneOf } from '../../parts/chip.tsx';
 import { count, moment } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
@@ -12,9 +13,8 @@ import { TurnOn } from '../../parts/turn-on.tsx';
 import { CreateKey } from './create.tsx';
 import { KeyDetail } from './detail.tsx';
 import { NodeDetail } from './node.tsx';
-import { BudgetBar } from './budget.tsx';
 import { loadObjects } from './load.ts';
-import { filterTree, spentShare, treeOf, type KeyNode } from './tree.ts';
+import { filterTree, treeOf, type KeyNode } from './tree.ts';
 
 /** Organizations, their teams and keys, and what is left of their budgets. */
 export function Keys() {

@@ -1,6 +1,4 @@
-import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { useAction } from '../../api/action.ts';
 import { api, ask } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { settingsTurn } from '../../api/live.ts';
@@ -9,10 +7,10 @@ import { needs } from '../../api/session.ts';
 import type { ShownEntry } from '../../api/shapes.ts';
 import { address, setQuery } from '../../address.ts';
 import { Chip, type Tone } from '../../parts/chip.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { duration, plural } from '../../parts/format.ts';
+import { Remove } from '../../parts/remove.tsx';
 import { Nothing, SearchField } from '../../parts/search-field.tsx';
 import { Action, Loads } from '../../parts/states.tsx';
 import { OWNER, Table, type Column } from '../../parts/table.tsx';
@@ -168,6 +166,12 @@ function EntryDetail({ entry, onChange }: EntryProps) {
   const run = useMemo(createTestRun, [entry.slug]);
   useEffect(() => run.stop, [run]);
   const { project } = entry.credential;
+  const remove = async (): Promise<void> => {
+    const params = { path: { id: entry.id }, header: { 'If-Match': entry.etag } };
+    await ask(api.DELETE('/providers/{id}', { params }));
+    setQuery({ entry: undefined });
+    onChange();
+  };
   return (
     <Drawer label={`Entry ${entry.slug}`} name="entry" head={<h2>@{entry.slug}</h2>}>
       <Facts
@@ -201,33 +205,15 @@ function EntryDetail({ entry, onChange }: EntryProps) {
       </p>
       <TestSteps run={run} />
       {entry.owner === 'store' ? (
-        <Remove entry={entry} onChange={onChange} />
+        <p>
+          <Remove id={entry.id} verb="Delete the entry" remove={remove}>
+            <p>Requests that name it get 400. {plural(entry.targets.length, 'target')} of configs name it.</p>
+          </Remove>
+        </p>
       ) : (
         <p class="second">The entry is in {entry.owner}: change it there. The gateway reloads the file.</p>
       )}
     </Drawer>
-  );
-}
-
-function Remove({ entry: { id, etag, targets }, onChange }: EntryProps) {
-  const open = useSignal(false);
-  const close = (): void => void (open.value = false);
-  const remove = useAction(async () => {
-    await ask(api.DELETE('/providers/{id}', { params: { path: { id }, header: { 'If-Match': etag } } }));
-    setQuery({ entry: undefined });
-    onChange();
-  });
-  return (
-    <p>
-      <Action kind="danger" needs={needs('admin')} onClick={() => void (open.value = true)}>
-        Delete the entry
-      </Action>
-      {open.value && (
-        <Confirm id={id} verb="Delete the entry" doing={remove} onClose={close}>
-          <p>Requests that name it get 400. {plural(targets.length, 'target')} of configs name it.</p>
-        </Confirm>
-      )}
-    </p>
   );
 }
 

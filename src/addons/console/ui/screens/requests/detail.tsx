@@ -1,9 +1,8 @@
 import { useEffect } from 'preact/hooks';
+import { address, setQuery } from '../../address.ts';
 import { api, ask } from '../../api/client.ts';
-import { dataUrl } from '../../api/curl.ts';
 import { useLoad } from '../../api/load.ts';
-import { session } from '../../api/session.ts';
-import type { ListedRequest, ShownExplanation, ShownRequest } from '../../api/shapes.ts';
+import type { ApiSchemas, ListedRequest, ShownRequest } from '../../api/shapes.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Facts, Figures } from '../../parts/facts.tsx';
@@ -11,7 +10,7 @@ import { count, moment, ms, NONE, unpriced, usd } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
 import { Copy, Loads } from '../../parts/states.tsx';
 import { Tests } from '../../parts/tests.tsx';
-import { curlOfRecord } from './curl.ts';
+import { TestCase } from './case.tsx';
 import { Texts } from './texts.tsx';
 import { failureOf, isRescued, timelineOf, type TimelineRow } from './timeline.ts';
 
@@ -74,7 +73,10 @@ function Detail({ request }: { readonly request: ShownRequest }) {
       <Facts of={factsOf(request)} />
       <p class="row">
         <Copy text={id} label="Copy the id" />
-        <CopyCurl request={request} />
+        <Copy text={() => curlOf(id)} label="Copy as curl" />
+        <button type="button" onClick={() => setQuery({ case: '1' })}>
+          Make a test case
+        </button>
         {request.key_id !== undefined && (
           <a class="button" href={`#/play?as=${encodeURIComponent(request.key_id)}${modelQuery(request)}`}>
             Open in playground
@@ -82,6 +84,7 @@ function Detail({ request }: { readonly request: ShownRequest }) {
         )}
       </p>
       <Texts request={request} />
+      {address.value.query.get('case') !== null && <TestCase id={id} />}
     </div>
   );
 }
@@ -94,15 +97,11 @@ const modelQuery = ({ attempts, config }: ShownRequest): string => {
     : `&model=${encodeURIComponent(`@${first.provider}/${first.request_model}`)}`;
 };
 
-/** As it came, where its body is kept: texts are left out, and the key is. */
-function CopyCurl({ request }: { readonly request: ShownRequest }) {
-  const id = request.explain_id;
-  const read = async (): Promise<string> => {
-    const kept = id === undefined ? undefined : await ask(api.GET('/explain/{id}', { params: { path: { id } } }));
-    // The document leaves an explanation open.
-    return curlOfRecord(dataUrl(session.value), request, kept as unknown as ShownExplanation | undefined);
-  };
-  return <Copy text={read} label="Copy as curl" />;
+/** Without its key and its texts. */
+async function curlOf(id: string): Promise<string> {
+  const answer = await ask(api.GET('/requests/{id}/curl', { params: { path: { id } } }));
+  // The page asks for JSON.
+  return (answer as ApiSchemas['record_curl']).command;
 }
 
 /** Failures in the provider's words: those that the client got in red, those that a later target rescued in amber. */

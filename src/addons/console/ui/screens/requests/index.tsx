@@ -14,6 +14,7 @@ import { Segments } from '../../parts/segments.tsx';
 import { Empty, Problem, Skeleton, useNow } from '../../parts/states.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
 import { Table } from '../../parts/table.tsx';
+import { Captures } from './capture.tsx';
 import { COLUMNS, NARROW } from './columns.tsx';
 import { RequestDetail } from './detail.tsx';
 import { isIn, STATES, step, valuesOf } from './rows.ts';
@@ -66,6 +67,9 @@ export function Requests() {
         <div class="row">
           <h1>Requests</h1>
           <LiveButton paused={paused.value} onToggle={toggle} />
+          <button type="button" onClick={() => setQuery({ capture: '1' })}>
+            Capture
+          </button>
         </div>
         <div class="row">
           <FilterBar query={query} known={() => valuesOf(store.rows.all)} onChange={changeFilter} />
@@ -82,6 +86,7 @@ export function Requests() {
       ) : (
         <List rows={rows} />
       )}
+      {query.get('capture') !== null && <Captures query={query} />}
     </>
   );
 }

@@ -140,7 +140,9 @@ function File({
         file ? (
           <section class="card file" aria-label={place.file}>
             <p class="file-head mono">
-              {place.file}:{place.line}
+              <a href={`#/configs?${new URLSearchParams({ file: place.file, line: `${place.line}` }).toString()}`}>
+                {place.file}:{place.line}
+              </a>
             </p>
             <Code
               text={file.text}

@@ -1,10 +1,10 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { BoundedRecord } from '../bounded-record.ts';
-import type { RecordedAttempt, RecordedPlace, RecordedTry, RequestRecord } from '../record.ts';
-import { SPAN } from '../semconv.ts';
-import { readerOf, type RecordField } from './record-field.ts';
-import { RecurringTexts } from './recurring-texts.ts';
-import { REQUEST_FIELDS } from './request-fields.ts';
+import type { BoundedRecord } from '../../../core/record/bounded-record.ts';
+import type { RecordedAttempt, RecordedPlace, RecordedTry, RequestRecord } from '../../../core/record/record.ts';
+import { SPAN } from '../../../core/record/semconv.ts';
+import { readerOf, type RecordField } from '../../../core/record/fields/record-field.ts';
+import { RecurringTexts } from '../../../core/record/fields/recurring-texts.ts';
+import { REQUEST_FIELDS } from '../../../core/record/fields/request-fields.ts';
 
 /** Compiles the attributes that a span has of a record. */
 export function attributesReader<T>(fields: readonly RecordField<T>[]): (of: T) => Attributes {

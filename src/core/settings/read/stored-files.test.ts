@@ -3,7 +3,7 @@ import { packageSchemas } from '../schema/schemas.ts';
 import { SchemaTree, readSchema, type Schema } from '../schema/schema-files.ts';
 import { SEALED_OF_PROVIDERS, type StoredObject } from '../source/stored-objects.ts';
 import { valueAt } from '../schema/pointer.ts';
-import { readStoredEntries } from './stored-catalog.ts';
+import { readStoredFiles } from './stored-files.ts';
 
 const stored = (...objects: readonly StoredObject[]) => ({
   known: true,
@@ -21,7 +21,7 @@ const provider = (id: string, doc: Readonly<Record<string, unknown>>, more: obje
 });
 
 const read = (...objects: readonly StoredObject[]) =>
-  readStoredEntries('/configs', stored(...objects), { schemas: packageSchemas(), catalog: undefined });
+  readStoredFiles('/configs', stored(...objects), { schemas: packageSchemas(), catalog: undefined, configIds: [] });
 
 it('The sealed fields of an entry are those that its schema calls secrets', () => {
   const tree = new SchemaTree([readSchema('catalog')]);

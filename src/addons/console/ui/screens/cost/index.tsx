@@ -1,0 +1,333 @@
+import { useMemo } from 'preact/hooks';
+import { useAction } from '../../api/action.ts';
+import { download } from '../../api/download.ts';
+import { useLoad } from '../../api/load.ts';
+import { settingsTurn } from '../../api/live.ts';
+import { session } from '../../api/session.ts';
+import type { BudgetObject } from '../../api/shapes.ts';
+import { address, setQuery, writeAddress } from '../../address.ts';
+import { BudgetBar, spentShare } from '../../parts/budget-bar.tsx';
+import { Figures } from '../../parts/facts.tsx';
+import { count, short, usd } from '../../parts/format.ts';
+import { Grid } from '../../parts/grid.tsx';
+import { zone } from '../../parts/prefs.ts';
+import { Segments } from '../../parts/segments.tsx';
+import { Action, Empty, Loads, Problem } from '../../parts/states.tsx';
+import { TurnOn } from '../../parts/turn-on.tsx';
+import { PromptCacheView } from './cache.tsx';
+import { Days } from './days.tsx';
+import {
+  barsOf,
+  changeText,
+  dayZone,
+  isMonth,
+  monthAfter,
+  monthAt,
+  MOST_PARTS,
+  nextSplit,
+  placeOf,
+  rowsOf,
+  SPLITS,
+  splitOf,
+  type CostRow,
+  type Split,
+  type UsageRow,
+} from './figures.ts';
+import { loadCosts, queryOf, type CostFilters, type CostQuestion, type Costs } from './load.ts';
+import { AddPrice } from './price.tsx';
+
+const MAX_BUDGETS = 8;
+
+/** What was spent in a month, by whom and on what. */
+export function Cost() {
+  const { query } = address.value;
+  const tab = query.get('tab') === 'cache' ? 'cache' : 'spend';
+  return (
+    <>
+      <header class="head">
+        <div class="row">
+          <h1 class="grow">Cost</h1>
+          <Segments
+            label="View"
+            of={[
+              ['spend', 'Spend'],
+              ['cache', 'Prompt cache'],
+            ]}
+            chosen={tab}
+            onChoose={(name) => setQuery({ tab: name === 'cache' ? name : undefined })}
+          />
+        </div>
+        {tab === 'spend' && session.value?.features.store === true && <Choose question={questionOf(query)} />}
+      </header>
+      <div class="body stack">
+        {tab === 'cache' && <PromptCacheView />}
+        {tab === 'spend' && session.value?.features.store === true && <Spend question={questionOf(query)} />}
+        {tab === 'spend' && session.value?.features.store !== true && (
+          <TurnOn feature="store">No store: costs are not kept. Keep a store</TurnOn>
+        )}
+      </div>
+    </>
+  );
+}
+
+const labels = (): readonly string[] => session.value?.features.labels ?? [];
+const SPLIT_LABELS = 'label.';
+
+function questionOf(query: URLSearchParams): CostQuestion {
+  const year = new Date().getFullYear();
+  const offsets = [0, 6].map((month) => new Date(year, month, 1).getTimezoneOffset());
+  const timeZone = dayZone(zone.value, Intl.DateTimeFormat().resolvedOptions().timeZone, offsets);
+  const month = query.get('month');
+  const names: readonly Split[] = [...SPLITS, ...labels().map((label): Split => `${SPLIT_LABELS}${label}`)];
+  const filters = Object.fromEntries(names.flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? '']] : [])));
+  return {
+    month: isMonth(month) ? month : monthAt(Date.now(), timeZone),
+    by: splitOf(query.get('by'), labels()),
+    filters,
+    timeZone,
+  };
+}
+
+const splitName = (split: Split): string => split.replace(SPLIT_LABELS, '');
+
+/** Month, split and filters. */
+function Choose({ question: { month, by, filters, timeZone } }: { readonly question: CostQuestion }) {
+  const now = monthAt(Date.now(), timeZone);
+  return (
+    <div class="row">
+      <button type="button" aria-label="The month before" onClick={() => setQuery({ month: monthAfter(month, -1) })}>
+        ‹
+      </button>
+      <span class="strong mono">{month}</span>
+      <button
+        type="button"
+        aria-label="The month after"
+        disabled={month >= now}
+        onClick={() => setQuery({ month: monthAfter(month, 1) })}
+      >
+        ›
+      </button>
+      <span class="third">days in {timeZone}</span>
+      <Segments
+        label="Split by"
+        of={[...SPLITS, ...labels().map((label): Split => `${SPLIT_LABELS}${label}`)].map((split) => [
+          split,
+          splitName(split),
+        ])}
+        chosen={by}
+        onChoose={(split) => setQuery({ by: split === 'team' ? undefined : split })}
+      />
+      {Object.entries(filters).map(([name, value]) => (
+        <button
+          key={name}
+          type="button"
+          aria-label={`Remove the filter ${name} ${value}`}
+          onClick={() => setQuery({ [name]: undefined })}
+        >
+          {splitName(name as Split)}: {value} ×
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Spend({ question }: { readonly question: CostQuestion }) {
+  const load = useLoad(JSON.stringify(question), (signal) => loadCosts(question, signal), settingsTurn.value);
+  return (
+    <Loads state={load.state.value} retry={load.reload}>
+      {(costs) => <Found question={question} costs={costs} reload={load.reload} />}
+    </Loads>
+  );
+}
+
+interface FoundProps {
+  readonly question: CostQuestion;
+  readonly costs: Costs;
+  readonly reload: () => void;
+}
+
+function Found({ question, costs, reload }: FoundProps) {
+  const { month, by, filters } = question;
+  const { rows, bars } = useMemo(() => {
+    const found = rowsOf(costs.days, costs.before, by);
+    return { rows: found, bars: barsOf(month, costs.days, found, by) };
+  }, [costs]);
+  const total = rows.reduce((all, { nano }) => all + nano, 0);
+  const before = costs.before.reduce((all, { nano }) => all + nano, 0);
+  const utc = bars.filter(({ isUtc }) => isUtc);
+  if (rows.length === 0)
+    return (
+      <Empty title={`No cost in ${month}`}>
+        <p>
+          {Object.keys(filters).length > 0
+            ? 'No request of the month fits the filter.'
+            : 'No request of the month cost something.'}
+        </p>
+        {Object.keys(filters).length > 0 && (
+          <p>
+            <a class="button" href={`#/cost?month=${month}`}>
+              Clear the filter
+            </a>
+          </p>
+        )}
+      </Empty>
+    );
+  return (
+    <div class="stack">
+      <Unpriced rows={costs.unpriced} reload={reload} />
+      <Figures
+        layout="six"
+        of={[
+          ['spend', usd(total / 1e9)],
+          ['change', changeText(total, before || undefined)],
+          ['requests', count(rows.reduce((all, { requests }) => all + requests, 0))],
+          ['tokens', short(rows.reduce((all, { tokens }) => all + tokens, 0))],
+        ]}
+      />
+      <div class="cost">
+        <div class="stack">
+          <Days bars={bars} rows={rows} />
+          <Rows question={question} rows={rows} />
+        </div>
+        <div class="stack">
+          <Budgets budgets={costs.budgets} filters={filters} />
+          <Files question={question} />
+        </div>
+      </div>
+      {utc.length > 0 && (
+        <p class="third">
+          Days to {utc.at(-1)?.date} are UTC days: their hours are not kept any more (retention.hour_days).
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Costs that are not in any sum come first. */
+function Unpriced({ rows, reload }: { readonly rows: readonly UsageRow[]; readonly reload: () => void }) {
+  const asked = placeOf(address.value.query.get('price'));
+  const close = (): void => setQuery({ price: undefined });
+  return (
+    <section class="stack tight" aria-label="Models without a price">
+      {rows.map(({ provider = '', model = '', attempts }) => (
+        <p key={`${provider} ${model}`} class="notice warning row">
+          <span class="grow">
+            {model || 'A model'} at @{provider} has no price: the cost of {count(attempts)}{' '}
+            {attempts === 1 ? 'try' : 'tries'} is unknown, and in no sum.
+          </span>
+          <button type="button" onClick={() => setQuery({ price: `@${provider}/${model}` }, false)}>
+            Add price
+          </button>
+        </p>
+      ))}
+      {asked && (
+        <AddPrice
+          {...asked}
+          onClose={close}
+          onDone={() => {
+            close();
+            reload();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function linkOf({ by, month, filters }: CostQuestion, name: string): string | undefined {
+  const next = nextSplit(by);
+  if (name === '' || name === '__other__') return undefined;
+  const query = new URLSearchParams({ ...filters, [by]: name });
+  if (next === undefined) return writeAddress('/requests', query);
+  query.set('month', month);
+  query.set('by', next);
+  return writeAddress('/cost', query);
+}
+
+function Rows({ question, rows }: { readonly question: CostQuestion; readonly rows: readonly CostRow[] }) {
+  const cell = ({ name }: CostRow, at: number) => {
+    const href = linkOf(question, name);
+    return (
+      <span class="row cost-name">
+        <i class={`swatch part-${Math.min(at, MOST_PARTS)}`} />
+        {href === undefined ? <span>{name === '' ? 'none' : 'others'}</span> : <a href={href}>{name}</a>}
+      </span>
+    );
+  };
+  return (
+    <section class="card" aria-label="Costs">
+      <Grid
+        label={`Cost by ${splitName(question.by)}`}
+        head={[splitName(question.by), 'Cost', 'Share', 'Change', 'Requests', 'Tokens']}
+        rows={rows.map((row, at) => [
+          cell(row, at),
+          usd(row.nano / 1e9),
+          `${Math.round(row.share * 1000) / 10} %`,
+          changeText(row.nano, row.before),
+          count(row.requests),
+          short(row.tokens),
+        ])}
+      />
+    </section>
+  );
+}
+
+function Budgets({ budgets, filters }: { readonly budgets: readonly BudgetObject[]; readonly filters: CostFilters }) {
+  const nodes = (['team', 'key'] as const).flatMap((kind) =>
+    filters[kind] === undefined ? [] : [`${kind}:${filters[kind]}`],
+  );
+  const shown = budgets
+    .filter(({ node }) => nodes.length === 0 || nodes.includes(node))
+    .toSorted((one, other) => (spentShare(other) ?? 0) - (spentShare(one) ?? 0));
+  return (
+    <section class="card stack tight" aria-label="Budgets">
+      <h2 class="small">Budgets</h2>
+      {shown.length === 0 && <p class="second">None.</p>}
+      {shown.slice(0, MAX_BUDGETS).map((budget) => (
+        <div key={budget.id}>
+          <p class="cut" title={budget.name}>
+            {budget.name}
+          </p>
+          <BudgetBar budget={budget} />
+        </div>
+      ))}
+      {shown.length > MAX_BUDGETS && <p class="third">and {count(shown.length - MAX_BUDGETS)} more</p>}
+      <p>
+        <a href="#/keys">All budgets</a>
+      </p>
+    </section>
+  );
+}
+
+function Files({ question }: { readonly question: CostQuestion }) {
+  const { month, by } = question;
+  const csv = useAction(() =>
+    download(
+      '/usage',
+      new URLSearchParams({ ...queryOf(question), by, step: 'day', format: 'csv' }),
+      `cost-${month}.csv`,
+    ),
+  );
+  const focus = useAction(() =>
+    download(
+      '/usage',
+      new URLSearchParams({ ...queryOf(question), step: 'day', format: 'focus' }),
+      `focus-${month}.csv`,
+    ),
+  );
+  const error = csv.error.value ?? focus.error.value;
+  return (
+    <section class="card stack tight" aria-label="Files">
+      <h2 class="small">As a file</h2>
+      <p class="row">
+        <Action busy={csv.busy.value} onClick={csv.run}>
+          CSV
+        </Action>
+        <Action busy={focus.busy.value} onClick={focus.run}>
+          CSV with FOCUS columns
+        </Action>
+      </p>
+      {error && <Problem error={error} />}
+    </section>
+  );
+}

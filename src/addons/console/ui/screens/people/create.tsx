@@ -1,0 +1,67 @@
+import { useSignal } from '@preact/signals';
+import { useAction } from '../../api/action.ts';
+import { api, ask } from '../../api/client.ts';
+import { needs, session, type ConsoleRole } from '../../api/session.ts';
+import { setQuery } from '../../address.ts';
+import { Decide } from '../../parts/decide.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Choice, TextField } from '../../parts/fields.tsx';
+import { Copy } from '../../parts/states.tsx';
+
+const DAY_MS = 86_400_000;
+const DAYS = ['1 day', '7 days', '30 days', '90 days'] as const;
+
+/** A token of the API. It is shown once. */
+export function CreateToken({ onDone }: { readonly onDone: () => void }) {
+  const [id, role, days] = [useSignal(''), useSignal<string>('viewer'), useSignal<string>(DAYS[2])];
+  const content = useSignal(false);
+  const made = useSignal<string | undefined>(undefined);
+  const close = (): void => {
+    setQuery({ add: undefined });
+    if (made.value !== undefined) onDone();
+  };
+  const create = useAction(async () => {
+    // A minute less: the gateway counts 90 days from its own clock.
+    const end = new Date(Date.now() + parseInt(days.value, 10) * DAY_MS - 60_000).toISOString();
+    const body = { id: id.value, role: role.value as ConsoleRole, expires_at: end, content: content.value };
+    made.value = (await ask(api.POST('/tokens', { params: {}, body }))).token ?? undefined;
+  });
+  const noStore = session.value?.features.store === false ? 'Tokens are kept in a state store.' : undefined;
+  if (made.value !== undefined)
+    return (
+      <Dialog title={`The token ${id.value}`} onClose={close} fixed>
+        <p>It is shown once. Whoever has it has its rights.</p>
+        <p class="secret mono">{made.value}</p>
+        <p class="row">
+          <Copy text={made.value} />
+          <button type="button" class="main" onClick={close}>
+            I have stored it
+          </button>
+        </p>
+      </Dialog>
+    );
+  return (
+    <Dialog title="Create a token" onClose={close}>
+      <TextField title="Id" of={id} max={64} placeholder="ann-laptop" />
+      <div class="row">
+        <Choice title="Role" of={role} options={['viewer', 'operator', 'admin']} />
+        <Choice title="Ends in" of={days} options={DAYS} />
+      </div>
+      <label>
+        <input
+          type="checkbox"
+          checked={content.value}
+          onChange={(event) => void (content.value = event.currentTarget.checked)}
+        />{' '}
+        It may read the texts of requests
+      </label>
+      <p class="second">A token has at most the rights and the time of the one that creates it.</p>
+      <Decide
+        verb="Create the token"
+        doing={create}
+        needs={needs('admin') ?? noStore ?? (id.value === '' ? 'It takes an id.' : undefined)}
+        onClose={close}
+      />
+    </Dialog>
+  );
+}
