@@ -2,6 +2,7 @@ import {
   LEDGER_DIMENSIONS,
   LEDGER_KINDS,
   LEDGER_SUMS,
+  sumName,
   type LedgerCondition,
   type LedgerQuery,
   type LedgerRow,
@@ -29,6 +30,8 @@ const whereOf = ({ query }: Call): LedgerCondition =>
 /** Rows of these sums have at most so many hours or days: 35 days of hours. */
 const MOST_STEPS = { hour: 35 * 24, day: 1_100, all: Infinity } as const;
 const DAY_MS = 86_400_000;
+/** A page is cut from all sums, which are in memory: about 80 MB. */
+const MOST_SUMS = 100_000;
 
 interface AskedSums {
   readonly query: RollupQuery;
@@ -51,7 +54,7 @@ function sumsOf(call: Call, by: SumNames = namesOf(call)): AskedSums {
   const providers = query.all('provider');
   const where = { ...whereOf(call), ...(providers.length > 0 && { provider: providers }) };
   checkLabels(call, Object.keys(query.labels));
-  return { days, query: { ...span, ...by, step, where, whereLabels: query.labels, zone } };
+  return { days, query: { ...span, ...by, step, where, whereLabels: query.labels, zone, most: MOST_SUMS } };
 }
 
 export const listUsage: Handler = async (call) => {
@@ -87,9 +90,8 @@ async function* piecesOf(pieces: readonly (readonly UsageRow[])[]): AsyncIterabl
   yield* pieces;
 }
 
-/** In the order of the port's answer. */
-const nameOf = ({ start, day, names, labels }: RollupRow, { by }: RollupQuery): string =>
-  [`${start}`, day ?? '', ...by.map((dimension) => names[dimension] ?? ''), ...Object.values(labels)].join('\n');
+const nameOf = (row: RollupRow, { by, labels = [] }: RollupQuery): string =>
+  sumName(row, [...by.map((dimension) => row.names[dimension]!), ...labels.map((name) => row.labels[name]!)]);
 
 type UsageRow = Readonly<Record<string, unknown>>;
 
