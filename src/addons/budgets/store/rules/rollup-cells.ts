@@ -183,11 +183,15 @@ function timesOf({ from, to, step, zone }: RollupQuery, hoursSince: number): (st
   };
 }
 
+/** Texts of labels that are not read again while they come. Years may have millions. */
+const MAX_READ = 10_000;
+
 /** The labels of a text as the ledger has it. */
 function labelsReader(): (text: string) => ReadonlyMap<string, string> {
   const read = new Map<string, ReadonlyMap<string, string>>();
   return (text) => {
     let labels = read.get(text);
+    if (!labels && read.size >= MAX_READ) read.clear();
     // No object: a label may be named `constructor`.
     if (!labels) read.set(text, (labels = new Map(Object.entries((parseJson(text || '{}') ?? {}) as LabelsOfRow))));
     return labels;
@@ -217,9 +221,7 @@ export function sumsOf(query: RollupQuery, hoursSince: number): CellSums {
     addCell(sum.cell, cell);
   };
   const rows = (): RollupRow[] =>
-    [...sums]
-      .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([, { cell, day }]) => toRow(cell, by, labels, day));
+    [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, { cell, day }]) => toRow(cell, by, labels, day));
   return { add, rows };
 }
 
