@@ -17,7 +17,8 @@ describe('docs/operate/admin-api.md', () => {
     expect(withTables(page)).toBe(page);
   });
 
-  it('has lines that work as they stand, one after the other', async () => {
+  // More than ten processes, one after the other.
+  it('has lines that work as they stand, one after the other', { timeout: 600_000 }, async () => {
     // A budget in USD refuses models without a price.
     const admin = await startAdmin({ teams: { teams: { search: {} } } });
     const bin = mkdtempSync(join(tmpdir(), 'gatehouse-bin-'));

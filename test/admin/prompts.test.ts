@@ -98,6 +98,19 @@ describe('a prompt that the store has', () => {
     ]);
   });
 
+  it('has every label whose move was answered, however many move at once', async () => {
+    await create();
+    await call('POST', '/prompts/summary:release', { version: 1 }, ANY);
+    const labels = ['blue', 'green', 'red', 'white'];
+    const moves = await Promise.all(
+      labels.map((label) => call('POST', '/prompts/summary:promote', { version: 1, label }, ANY)),
+    );
+    const moved = labels.filter((_, index) => moves[index]!.status === 200);
+    expect(moves.filter(({ status }) => status !== 200 && status !== 412)).toEqual([]);
+    expect(moved.length).toBeGreaterThan(0);
+    expect(Object.keys((await call('GET', '/prompts/summary')).json.spec.labels).sort()).toEqual(moved);
+  });
+
   it('never changes what is released, and takes new versions beside it', async () => {
     await create();
     await call('POST', '/prompts/summary:release', { version: 1 }, ANY);

@@ -138,9 +138,15 @@ export interface RollupQuery {
    * `to` too, so that it is in one month.
    */
   readonly zone?: string | undefined;
+  /** An answer of more sums rejects with `invalid`. Default: no bound. */
+  readonly most?: number | undefined;
 }
 
 export type RollupCondition = Readonly<Partial<Record<RollupDimension, readonly string[]>>>;
+
+/** What the sums of an answer are sorted by. Callers choose some names, so no character may stand between them. @param names of `by`, then of `labels` */
+export const sumName = ({ start, day }: Pick<RollupRow, 'start' | 'day'>, names: readonly string[]): string =>
+  JSON.stringify([start, day ?? '', ...names]);
 
 /** Upper bounds of the buckets of durations, in milliseconds; one more bucket has everything above. */
 export const DURATION_BUCKETS = [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000] as const;

@@ -255,6 +255,13 @@ export interface WantedCells {
   readonly span: number;
 }
 
+export interface CellSums {
+  /** @throws StateFailure `invalid`: the answer would have more sums than the query takes */
+  add(cell: RollupCell): void;
+  /** Exact, but for sums that are no safe integers any more. */
+  rows(): RollupRow[];
+}
+
 interface LedgerRules {
   checkRows(rows: readonly LedgerRow[]): void;
   checkQuery(query: LedgerQuery): void;
@@ -263,8 +270,8 @@ interface LedgerRules {
   cellsOf(rows: readonly LedgerRow[]): Iterable<RollupCell>;
   /** The cells that the answer to a query is made of. */
   cellsWanted(query: RollupQuery): WantedCells;
-  /** The answer to a query from these cells. @param hoursSince milliseconds since 1970: days before it are sums by day */
-  sumCells(query: RollupQuery, cells: Iterable<RollupCell>, hoursSince: number): RollupRow[];
+  /** The answer to a query, of cells that come one after the other. @param hoursSince milliseconds since 1970: days before it are sums by day */
+  sumsOf(query: RollupQuery, hoursSince: number): CellSums;
   /** @throws StateFailure `invalid` */
   startOfDay(day: string): number;
   dayOf(at: number): string;

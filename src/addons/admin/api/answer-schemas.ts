@@ -10,7 +10,7 @@ import { CAPTURE_ANSWERS } from './capture-schemas.ts';
 import { CONSOLE_ANSWERS } from './console-schemas.ts';
 import { REQUEST_COSTS_SCHEMA, REQUEST_LINE_SCHEMA, REQUEST_SCHEMA } from './request-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
-import { ID, integer, list, moment, nullable, object, own, text } from './schema-words.ts';
+import { flag, ID, integer, list, moment, nullable, object, own, text, texts } from './schema-words.ts';
 
 /** The members of a row of the ledger, in the order of an export. */
 export const LEDGER_COLUMNS = [
@@ -124,10 +124,7 @@ export const ANSWER_SCHEMAS = {
     spent: nullable(integer('In `unit`, in the current period. Null: the gateway has no state store.')),
     leased: nullable(integer('Granted to running processes and not spent.')),
     unreconciled: nullable(integer('Granted to processes that ended and not reported: as good as spent.')),
-    saturated: {
-      description: 'More was spent than a counter holds (9 × 10¹⁵); `spent` shows this limit.',
-      type: 'boolean',
-    },
+    saturated: flag('More was spent than a counter holds (9 × 10¹⁵); `spent` shows this limit.'),
   }),
   usage_row: object(
     {
@@ -223,9 +220,9 @@ export const ANSWER_SCHEMAS = {
     {
       ...META,
       role: text('Its rights.', { enum: ROLES }),
-      content: { description: 'It may read the texts of requests.', type: 'boolean' },
+      content: flag('It may read the texts of requests.'),
       expires_at: moment('Time from which it is refused.'),
-      networks: list({ type: 'string' }, { description: 'Absent: any.' }),
+      networks: texts('Absent: any.'),
       scopes: list({ type: 'string', enum: SCOPES }, { description: 'Absent: all.' }),
       last4: text('The last characters of the token.'),
       state: text('Whether it is accepted.', { enum: ['active', 'expired'] }),
@@ -237,8 +234,8 @@ export const ANSWER_SCHEMAS = {
     {
       actor: text('As in the audit.'),
       role: text('Its rights.', { enum: ROLES }),
-      scopes: list({ type: 'string' }, { description: 'Absent: all.' }),
-      content: { description: 'The texts of requests may be read.', type: 'boolean' },
+      scopes: texts('Absent: all.'),
+      content: flag('The texts of requests may be read.'),
       expires_at: nullable(moment('Of the token.')),
     },
     ['actor', 'role', 'content', 'expires_at'],
@@ -256,7 +253,7 @@ export const ANSWER_SCHEMAS = {
         started_at: moment('When.'),
         seen_at: moment('When it last reported.'),
         refused_reload: nullable(object({ at: moment('When.'), problem: text('The first mistake, with its place.') })),
-        answers: { description: 'This gateway answers the call.', type: 'boolean' },
+        answers: flag('This gateway answers the call.'),
       }),
     ),
     rolled_back: nullable(text('Why nothing is written: the store went back to an earlier version.')),

@@ -1,6 +1,6 @@
 import { CAPTURE_LIMITS } from '../../../core/process/captures-port.ts';
 import type { Schema } from '../../../core/settings/schema/schema-files.ts';
-import { flag, integer, list, moment, object, REASON, text } from './schema-words.ts';
+import { flag, integer, list, moment, object, REASON, text, texts } from './schema-words.ts';
 
 // Bodies and answers of the calls of capture-routes.ts.
 
@@ -45,7 +45,7 @@ export const CAPTURE_ANSWERS = {
     file: text('In the folder of the settings.', { examples: ['gateway/production.test.yaml'] }),
     text: text('The file, with one case.'),
     passes: flag('The case passes with the settings in force.'),
-    notes: list({ type: 'string' }, { description: 'In what it differs from the request, and why it does not pass.' }),
+    notes: texts('In what it differs from the request, and why it does not pass.'),
   }),
   record_curl: object({
     command: text('For a shell, which has the key in `GATEWAY_KEY`.'),

@@ -1,7 +1,7 @@
 import { SCHEMA_NAMES, type Schema } from '../../../core/settings/schema/schema-files.ts';
 import { MISS_CAUSES } from './prompt-cache.ts';
 import { ROLES } from './roles.ts';
-import { BASE, ID, flag, integer, list, moment, nullable, number, object, own, text } from './schema-words.ts';
+import { BASE, ID, flag, integer, list, moment, nullable, number, object, own, text, texts } from './schema-words.ts';
 
 // Bodies and answers of the calls of console-routes.ts.
 
@@ -148,8 +148,8 @@ export const CONSOLE_BODIES = {
 
 const FEATURES = object({
   store: flag('server.yaml has `state`.'),
-  owns: list({ type: 'string' }, { description: 'Kinds of objects that the store holds.' }),
-  labels: list({ type: 'string' }, { description: 'Metadata by which costs are summed (`state.ledger_labels`).' }),
+  owns: texts('Kinds of objects that the store holds.'),
+  labels: texts('Metadata by which costs are summed (`state.ledger_labels`).'),
   seals: flag('`state.encryption_keys` is set: the store may hold credentials.'),
   records: flag('Records are kept on disk (`state.records`).'),
   explain: text('Which requests are kept to be explained (`admin.explain`).', { enum: ['asked', 'all', 'none'] }),
@@ -159,7 +159,7 @@ const FEATURES = object({
 const SESSION = {
   user: text('As in the audit.'),
   role: text('Its rights.', { enum: ROLES }),
-  scopes: list({ type: 'string' }, { description: 'Absent: all.' }),
+  scopes: texts('Absent: all.'),
   content: flag('The texts of requests may be read.'),
   expires_at: nullable(moment('Of the session, or of the token.')),
   session: flag('The call has a session: signing out ends it.'),
@@ -248,14 +248,13 @@ const DELIVERY = object(
   },
   ['webhook', 'state', 'tries'],
 );
-const NAMES = (description: string): Schema => list({ type: 'string' }, { description });
 
 const PATCH = {
   folder: text('The folder of the settings on the machine of the gateway.'),
   file: text('The file that it changes.', { examples: ['catalog.yaml'] }),
   patch: text('A unified diff. `git apply` takes it in the folder of the settings.'),
-  apply: list({ type: 'string' }, { description: 'Commands, one after the other.' }),
-  set: list({ type: 'string' }, { description: 'Environment variables that the patch names, as lines of a shell.' }),
+  apply: texts('Commands, one after the other.'),
+  set: texts('Environment variables that the patch names, as lines of a shell.'),
   diagnostics: list(own('diagnostic')),
 } as const;
 
@@ -287,13 +286,13 @@ export const CONSOLE_ANSWERS = {
     masked: list(object({ line: integer('From 1.') }), { description: 'Lines with marks.' }),
   }),
   settings_names: object({
-    slugs: NAMES('Entries of the catalog, `@slug` in configs.'),
-    models: NAMES('`@slug/model`, of the lists of entries.'),
-    kinds: NAMES('Kinds of providers.'),
-    keys: NAMES('Ids of keys.'),
-    teams: NAMES('Ids of teams.'),
-    configs: NAMES('Ids of gateway configs.'),
-    prompts: NAMES('Ids of prompts.'),
+    slugs: texts('Entries of the catalog, `@slug` in configs.'),
+    models: texts('`@slug/model`, of the lists of entries.'),
+    kinds: texts('Kinds of providers.'),
+    keys: texts('Ids of keys.'),
+    teams: texts('Ids of teams.'),
+    configs: texts('Ids of gateway configs.'),
+    prompts: texts('Ids of prompts.'),
   }),
   settings_version: object(
     {
@@ -308,7 +307,7 @@ export const CONSOLE_ANSWERS = {
   ),
   validated_settings: object({
     hash: nullable(text('Of the edited settings; null: they cannot be used.')),
-    unchecked: NAMES('References that were not read.'),
+    unchecked: texts('References that were not read.'),
     diagnostics: list(own('diagnostic')),
   }),
   places: object({
@@ -348,11 +347,8 @@ export const CONSOLE_ANSWERS = {
     title: text('For people.'),
     description: text('What it is.'),
     schema: { description: 'JSON Schema of an entry, with everything that it refers to.', type: 'object' },
-    secrets: list({ type: 'string' }, { description: 'Fields that are secrets.' }),
-    shared: list(
-      { type: 'string' },
-      { description: 'Names in `credentials` of catalog.yaml that such an entry takes.' },
-    ),
+    secrets: texts('Fields that are secrets.'),
+    shared: texts('Names in `credentials` of catalog.yaml that such an entry takes.'),
   }),
   provider: object(
     {
@@ -377,7 +373,7 @@ export const CONSOLE_ANSWERS = {
         },
         ['kind'],
       ),
-      models: list({ type: 'string' }, { description: 'Models that it lists; empty: any.' }),
+      models: texts('Models that it lists; empty: any.'),
       targets: list(
         object(
           {
@@ -397,7 +393,7 @@ export const CONSOLE_ANSWERS = {
     id: text('As the webhooks get it.'),
     at: moment('When.'),
     kind: text('As in `alerts.webhooks` of server.yaml.'),
-    nodes: list({ type: 'string' }, { description: 'Of the budget or the key, its own first. At most 50.' }),
+    nodes: texts('Of the budget or the key, its own first. At most 50.'),
     text: text('A sentence for people.'),
     deliveries: list(own('alert_delivery'), { description: 'Empty: no webhook takes such an alert.' }),
   }),

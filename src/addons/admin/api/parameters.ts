@@ -28,7 +28,8 @@ const WORD = { maxLength: 64 } as const;
 
 export const PARAMETERS = {
   limit: parameter('Items of a page.', { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }),
-  cursor: text('`next` of the page before.', { maxLength: 2048 }),
+  // It has the names of the last item, each character of which may be seven.
+  cursor: text('`next` of the page before.', { maxLength: 8192 }),
   dry_run: flag('`true`: check the call and answer as if it were done, but change nothing.'),
   reason: text('The reason, for the audit.', { maxLength: 500 }),
   node: text('Only budgets of this node, such as `team:search`.'),

@@ -1,5 +1,5 @@
 import type { Schema } from '../../../core/settings/schema/schema-files.ts';
-import { flag, integer, list, moment, number, object, text } from './schema-words.ts';
+import { flag, integer, list, moment, nullable, number, object, text } from './schema-words.ts';
 
 const open = (description: string): Schema => ({ description, type: 'object' });
 
@@ -49,7 +49,7 @@ export const REQUEST_LINE_SCHEMA: Schema = object(
 const COST = {
   provider: text('The catalog entry.'),
   model: text('The model there.'),
-  cost_usd: { ...number('Null: unknown, which is not 0.'), type: ['number', 'null'] },
+  cost_usd: nullable(number('Null: unknown, which is not 0.')),
   unknown: text('Why it is unknown: `model`, `date`, `tier` or `kind` has no price, or nothing was counted (`usage`).'),
 } as const;
 
@@ -59,7 +59,7 @@ export const REQUEST_COSTS_SCHEMA: Schema = object({
     ...open('Of the attempt that answered, as in the record. Null: none were counted.'),
     type: ['object', 'null'],
   },
-  cost_usd: { ...number('Of the request, as in the record.'), type: ['number', 'null'] },
+  cost_usd: nullable(number('Of the request, as in the record.')),
   targets: list(
     object(
       {

@@ -2,6 +2,7 @@ import {
   LEDGER_DIMENSIONS,
   LEDGER_KINDS,
   LEDGER_SUMS,
+  sumName,
   type LedgerCondition,
   type LedgerQuery,
   type LedgerRow,
@@ -17,7 +18,7 @@ import { actorOf, type CallAnswer, type Call, type Handler } from '../call.ts';
 import { ledgerLabelsOf } from '../ledger-labels.ts';
 import { cut, pageOf, readCursor } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
-import { fileOf, TYPES } from './export-rows.ts';
+import { fileOf, TYPES, type Pieces } from './export-rows.ts';
 import { FOCUS_BY, FOCUS_COLUMNS, focusRow } from './focus.ts';
 import { checkHours, checkLabels, daysOf, namesOf, spanOf, type SumNames, type TimeRange } from './usage-query.ts';
 
@@ -26,9 +27,11 @@ const whereOf = ({ query }: Call): LedgerCondition =>
     LEDGER_DIMENSIONS.flatMap((name) => (query.all(name).length > 0 ? [[name, query.all(name)]] : [])),
   );
 
-/** Rows of these sums have at most so many hours or days: 35 days of hours. */
-const MOST_STEPS = { hour: 35 * 24, day: 1_100, all: Infinity } as const;
+/** So many hours or days at most: 35 days of hours, and a hundred years, over which a time zone is looked at month by month. */
+const MOST_STEPS = { hour: 35 * 24, day: 1_100, all: 36_525 } as const;
 const DAY_MS = 86_400_000;
+/** A page is cut from all sums, which are in memory: about 80 MB. */
+const MOST_SUMS = 100_000;
 
 interface AskedSums {
   readonly query: RollupQuery;
@@ -41,17 +44,17 @@ function sumsOf(call: Call, by: SumNames = namesOf(call)): AskedSums {
   const zone = query.one('time_zone');
   const days = zone === undefined ? undefined : daysOf(zone);
   const span = spanOf(call, days);
-  if (days) checkHours(zone!, span, days);
   const step = (['hour', 'all'] as const).find((one) => one === query.one('step')) ?? 'day';
   if ((span.to - span.from) / (step === 'hour' ? DAY_MS / 24 : DAY_MS) > MOST_STEPS[step])
     throw new ApiProblem(
       'invalid_query',
-      'Sums by hour are for 35 days at most, and sums by day for 1100: choose a shorter time or a longer step.',
+      'Sums by hour are for 35 days at most, sums by day for 1100, and others for 100 years: choose a shorter time or a longer step.',
     );
+  if (days) checkHours(zone!, span, days);
   const providers = query.all('provider');
   const where = { ...whereOf(call), ...(providers.length > 0 && { provider: providers }) };
   checkLabels(call, Object.keys(query.labels));
-  return { days, query: { ...span, ...by, step, where, whereLabels: query.labels, zone } };
+  return { days, query: { ...span, ...by, step, where, whereLabels: query.labels, zone, most: MOST_SUMS } };
 }
 
 export const listUsage: Handler = async (call) => {
@@ -63,7 +66,7 @@ export const listUsage: Handler = async (call) => {
   const rows = await call.objects.store.ledger.rollups(query);
   if (focus) {
     const time = { ...query, days: days ?? daysOf('UTC') };
-    const pieces = piecesOf([rows.map((row) => focusRow(row, time))]);
+    const pieces = [rows.map((row) => focusRow(row, time))];
     return exported(call, { format: 'csv', name: 'usage-focus', names: FOCUS_COLUMNS, pieces, span: query });
   }
   const shown = (row: RollupRow): UsageRow => usageRow(row, query, days);
@@ -74,7 +77,7 @@ export const listUsage: Handler = async (call) => {
     const sums = ['requests', 'attempts', 'hits', ...LEDGER_SUMS, 'cost_usd', 'saturated'];
     const flat = rows.map((row) => ({ ...shown(row), ...labelledOf(row) }));
     const names = ['start', ...date, ...query.by, ...labels, ...sums];
-    return exported(call, { format: file, names, pieces: piecesOf([flat]), span: query });
+    return exported(call, { format: file, names, pieces: [flat], span: query });
   }
   const page = pageOf(rows, (row) => nameOf(row, query), call.query);
   return { body: { ...page, items: page.items.map(shown) } };
@@ -83,13 +86,8 @@ export const listUsage: Handler = async (call) => {
 const labelledOf = ({ labels }: RollupRow): UsageRow =>
   Object.fromEntries(Object.entries(labels).map(([name, value]) => [`label.${name}`, value]));
 
-async function* piecesOf(pieces: readonly (readonly UsageRow[])[]): AsyncIterable<readonly UsageRow[]> {
-  yield* pieces;
-}
-
-/** In the order of the port's answer. */
-const nameOf = ({ start, day, names, labels }: RollupRow, { by }: RollupQuery): string =>
-  [`${start}`, day ?? '', ...by.map((dimension) => names[dimension] ?? ''), ...Object.values(labels)].join('\n');
+const nameOf = (row: RollupRow, { by, labels = [] }: RollupQuery): string =>
+  sumName(row, [...by.map((dimension) => row.names[dimension]!), ...labels.map((name) => row.labels[name]!)]);
 
 type UsageRow = Readonly<Record<string, unknown>>;
 
@@ -174,7 +172,7 @@ interface Export {
   /** Of the file. Default: that of the resource. */
   readonly name?: string;
   readonly names: readonly string[];
-  readonly pieces: AsyncIterable<readonly UsageRow[]>;
+  readonly pieces: Pieces;
   readonly span: TimeRange;
 }
 

@@ -297,6 +297,41 @@ export function describeLedger(backend: Backend): void {
     );
 
     it(
+      'keeps labels apart whatever their names and values',
+      on(async ({ ledger }) => {
+        const labels = [{ env: 'a\nb', constructor: 'c' }, { env: 'a', constructor: 'b\nc' }, { env: '","' }, {}];
+        await ledger.append(labels.map((of, number) => rowOf(number, { at: NOON, labels: JSON.stringify(of) })));
+        const found = await sumsOf(ledger, { labels: ['env', 'constructor'] });
+        expect(found.map(({ labels: of, requests }) => [of['env'], of['constructor'], requests]).toSorted()).toEqual([
+          ['', '', 1],
+          ['","', '', 1],
+          ['a', 'b\nc', 1],
+          ['a\nb', 'c', 1],
+        ]);
+        // A caller must not keep its cost out of the ledger by the longest texts that JSON makes of its labels.
+        const names = ['a', 'b', 'c'].map((name) => name.repeat(64));
+        const longest = Object.fromEntries(names.map((name) => [name, '\u0001'.repeat(128)]));
+        expect(await ledger.append([rowOf(9, { at: NOON, labels: JSON.stringify(longest) })])).toBe(1);
+      }),
+    );
+
+    it(
+      'refuses an answer of more sums than the query takes, in any step and zone',
+      on(async ({ ledger }) => {
+        const rows = Array.from({ length: 3_000 }, (_, number) =>
+          rowOf(number, { at: NOON, labels: `{"env":"${number}"}`, nano: number }),
+        );
+        await ledger.append(rows);
+        for (const more of [{}, { step: 'day' }, { step: 'day', zone: 'Asia/Tokyo' }] as const) {
+          const query = { ...more, labels: ['env'] };
+          expect(await sumsOf(ledger, { ...query, most: 3_000 })).toHaveLength(3_000);
+          await expect(sumsOf(ledger, { ...query, most: 2_999 })).rejects.toMatchObject({ code: 'invalid' });
+          expect(await sumsOf(ledger, { ...more, most: 1 })).toMatchObject([{ requests: 3_000 }]);
+        }
+      }),
+    );
+
+    it(
       'drops whole days and keeps their sums',
       on(async ({ ledger }) => {
         const rows = [-2, -1, 0].map((day, number) =>

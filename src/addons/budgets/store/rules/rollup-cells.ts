@@ -8,6 +8,7 @@ import {
   MAX_LEDGER_LABELS,
   MAX_ROWS,
   ROLLUP_DIMENSIONS,
+  sumName,
   type LedgerQuery,
   type LedgerRow,
   type LedgerSum,
@@ -16,7 +17,7 @@ import {
   type RollupRow,
   type RowName,
 } from '../../../../core/ports/ledger.ts';
-import type { RollupCell, WantedCells } from '../../../../core/ports/store-rules.ts';
+import type { CellSums, RollupCell, WantedCells } from '../../../../core/ports/store-rules.ts';
 import { ZoneDays } from '../../../../core/ports/zone-days.ts';
 import { parseJson } from '../../../../formats/json/object.ts';
 import { checkInteger, invalid } from './checks.ts';
@@ -26,8 +27,8 @@ export const DAY_MS = 86_400_000;
 export const BUCKETS = DURATION_BUCKETS.length + 1;
 const REQ = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const MAX_NAME = 256;
-/** Three names of 64 characters and values of 128, with what JSON adds. */
-const MAX_LABELS = 1280;
+/** Three names of 64 characters and values of 128, each of which JSON may write as six: \u0001. A longer text would keep its row out. */
+const MAX_LABELS = 2_560;
 
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
@@ -183,37 +184,46 @@ function timesOf({ from, to, step, zone }: RollupQuery, hoursSince: number): (st
   };
 }
 
+/** Texts of labels that are not read again while they come. Years may have millions. */
+const MAX_READ = 10_000;
+
 /** The labels of a text as the ledger has it. */
-function labelsReader(): (text: string) => Readonly<Record<string, string>> {
-  const read = new Map<string, Readonly<Record<string, string>>>();
+function labelsReader(): (text: string) => ReadonlyMap<string, string> {
+  const read = new Map<string, ReadonlyMap<string, string>>();
   return (text) => {
     let labels = read.get(text);
-    if (!labels) read.set(text, (labels = Object(parseJson(text || '{}')) as Readonly<Record<string, string>>));
+    if (!labels && read.size >= MAX_READ) read.clear();
+    // No object: a label may be named `constructor`.
+    if (!labels) read.set(text, (labels = new Map(Object.entries((parseJson(text || '{}') ?? {}) as LabelsOfRow))));
     return labels;
   };
 }
 
-/** The answer to a query from the cells of its time and names. Exact, but for sums that are no safe integers any more. */
-export function sumCells(query: RollupQuery, cells: Iterable<RollupCell>, hoursSince: number): RollupRow[] {
-  const { by, labels = [], whereLabels = {} } = query;
+type LabelsOfRow = Readonly<Record<string, string>>;
+
+/** The answer to a query from the cells of its time and names. No cell is kept: a query of years has millions. */
+export function sumsOf(query: RollupQuery, hoursSince: number): CellSums {
+  const { by, labels = [], whereLabels = {}, most = Infinity } = query;
   const sums = new Map<string, { readonly cell: RollupCell; readonly day: RollupRow['day'] }>();
   const places = by.map((dimension) => ROLLUP_DIMENSIONS.indexOf(dimension));
   const timeOf = timesOf(query, hoursSince);
   const labelsOf = labelsReader();
   const wanted = Object.entries(whereLabels);
-  for (const cell of cells) {
+  const add = (cell: RollupCell): void => {
     const time = timeOf(cell.start);
     const own = labelsOf(cell.names[LABELS]!);
-    if (!time || wanted.some(([name, values]) => !values.includes(own[name] ?? ''))) continue;
-    const names = [...places.map((place) => cell.names[place]!), ...labels.map((name) => own[name] ?? '')];
-    const key = `${time.start}\n${time.day ?? ''}\n${names.join('\n')}`;
+    if (!time || wanted.some(([name, values]) => !values.includes(own.get(name) ?? ''))) return;
+    const names = [...places.map((place) => cell.names[place]!), ...labels.map((name) => own.get(name) ?? '')];
+    const key = sumName(time, names);
     let sum = sums.get(key);
     if (!sum) sums.set(key, (sum = { cell: emptyCell(time.start, names), day: time.day }));
+    if (sums.size > most)
+      throw invalid(`the answer has more than ${most} sums: choose a shorter time, a longer step or fewer names`);
     addCell(sum.cell, cell);
-  }
-  return [...sums]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, { cell, day }]) => toRow(cell, by, labels, day));
+  };
+  const rows = (): RollupRow[] =>
+    [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, { cell, day }]) => toRow(cell, by, labels, day));
+  return { add, rows };
 }
 
 const LABELS = ROLLUP_DIMENSIONS.indexOf('labels');

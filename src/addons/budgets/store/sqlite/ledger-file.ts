@@ -239,9 +239,9 @@ export class LedgerFile {
     });
   }
 
-  /** The sums of a query; the dimensions that it does not distinguish are empty. */
-  cells(query: RollupQuery): RollupCell[] {
-    return this.#atOneMoment(() => this.#cells(query));
+  /** The sums of a query, one after the other; the dimensions that it does not distinguish are empty. */
+  eachCell(query: RollupQuery, task: (cell: RollupCell) => void): void {
+    this.#atOneMoment(() => this.#eachCell(query, task));
   }
 
   /** Rows come with their names, which the owner of the store may add at any time. */
@@ -258,7 +258,7 @@ export class LedgerFile {
     }
   }
 
-  #cells(query: RollupQuery): RollupCell[] {
+  #eachCell(query: RollupQuery, task: (cell: RollupCell) => void): void {
     const { from, to, span, by: wanted } = cellsWanted(query);
     const [condition, values] = this.#conditionOf(query.where ?? {});
     const sums = SUMMED.map((sum) => `${summed(sum)} AS "${sum}"`).join(', ');
@@ -267,10 +267,12 @@ export class LedgerFile {
     const statement = this.#db.prepare(
       `SELECT min(start) AS start${by}, ${sums} FROM ${table} WHERE start >= ? AND start < ?${condition} GROUP BY start / ${span}${by}`,
     );
-    // A sum may exceed what a number holds exactly: `sumCells` cuts it then.
+    // A sum may exceed what a number holds exactly: `sumsOf` cuts it then.
     statement.setReadBigInts(true);
-    const rows = this.#db.guard(() => statement.all(from, to, ...values)) as Record<string, bigint>[];
-    return rows.map((row) => this.#cellOf(row, wanted));
+    this.#db.guard(() => {
+      for (const row of statement.iterate(from, to, ...values))
+        task(this.#cellOf(row as Record<string, bigint>, wanted));
+    });
   }
 
   #cellOf(row: Record<string, bigint>, by: readonly RollupDimension[]): RollupCell {

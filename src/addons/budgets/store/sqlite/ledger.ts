@@ -8,6 +8,7 @@ import {
   type RollupQuery,
   type RollupRow,
 } from '../../../../core/ports/ledger.ts';
+import type { RollupCell } from '../../../../core/ports/store-rules.ts';
 import { invalid } from '../rules/checks.ts';
 import {
   checkQuery,
@@ -16,7 +17,7 @@ import {
   checkRows,
   dayOf,
   startOfDay,
-  sumCells,
+  sumsOf,
   DAY_MS,
 } from '../rules/rollup-cells.ts';
 import { cursorOf, LedgerFile, UnmadeFile, type LedgerCursor } from './ledger-file.ts';
@@ -68,12 +69,14 @@ export class SqliteLedger {
     return this.#dropped.database.get<{ before: string }>('SELECT before FROM dropped')?.before ?? '';
   }
 
-  /** Reads again if the owner of the store has dropped days meanwhile: a day's sums are in its file or in those of the dropped days. */
+  /** Reads again if the owner of the store has dropped or folded days meanwhile: a day's sums are in its file or in those of the dropped days. */
   #read<Result>(task: () => Result): Result {
     if (!this.#readOnly) return task();
     for (let tries = 1; ; tries += 1) {
       this.#droppedBefore = this.#readDropped();
-      const isAsBefore = (): boolean => this.#readDropped() === this.#droppedBefore;
+      const hoursSince = this.#hoursSince();
+      const isAsBefore = (): boolean =>
+        this.#readDropped() === this.#droppedBefore && this.#hoursSince() === hoursSince;
       try {
         const result = task();
         if (isAsBefore() || tries === MAX_TRIES) return result;
@@ -106,11 +109,10 @@ export class SqliteLedger {
     checkRollupQuery(query);
     const { from, to } = cellsWanted(query);
     return this.#read(() => {
-      const cells = [
-        ...this.#dropped.cells(query),
-        ...this.#daysWithin(from, to).flatMap((day) => this.#fileToRead(day)?.cells(query) ?? []),
-      ];
-      return sumCells(query, cells, this.#hoursSince());
+      const sums = sumsOf(query, this.#hoursSince());
+      this.#dropped.eachCell(query, sums.add);
+      for (const day of this.#daysWithin(from, to)) this.#fileToRead(day)?.eachCell(query, sums.add);
+      return sums.rows();
     });
   }
 
@@ -150,10 +152,12 @@ export class SqliteLedger {
     startOfDay(day);
     const old = this.days().filter((name) => name < day);
     if (day <= this.#droppedBefore) return 0;
-    const sums = old.flatMap((name) => {
+    const sums: RollupCell[] = [];
+    for (const name of old) {
       const start = startOfDay(name);
-      return this.#file(name).cells({ from: start, to: start + DAY_MS, by: ROLLUP_DIMENSIONS, step: 'day' });
-    });
+      const wholeDay = { from: start, to: start + DAY_MS, by: ROLLUP_DIMENSIONS, step: 'day' } as const;
+      this.#file(name).eachCell(wholeDay, (cell) => void sums.push(cell));
+    }
     // One transaction: from here on the files count no more, whether the process lives to remove them or not.
     const { database } = this.#dropped;
     this.#dropped.transaction(() => {

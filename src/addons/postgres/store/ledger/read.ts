@@ -14,7 +14,7 @@ import {
   type RollupRow,
   type RowName,
 } from '../../../../core/ports/ledger.ts';
-import type { RollupCell } from '../../../../core/ports/store-rules.ts';
+import type { CellSums, RollupCell } from '../../../../core/ports/store-rules.ts';
 import type { ConnectionPool } from '../../connect/connections.ts';
 import type { StoreTools } from '../../connect/store-tools.ts';
 import {
@@ -121,13 +121,24 @@ export async function ledgerRollups({ reads, rules }: StoreTools, query: RollupQ
   });
   const condition = `start >= ${from} AND start < ${to}${conditions.join('')}`;
   const columns = ['start', ...DIMENSIONS, ...SUMMED].join(', ');
-  const found = await reads.one<Record<string, string>>(
-    `SELECT ${HOURS_SINCE} AS "hoursSince", min(start) AS start${by}, ${SUMMED.map((sum) => `sum(${sum})::text AS ${sum}`).join(', ')} FROM (
+  // All of them are read: without it the plan would be one for the first tenth.
+  const declare = `SET LOCAL cursor_tuple_fraction = 1; DECLARE cells NO SCROLL CURSOR FOR
+     SELECT ${HOURS_SINCE} AS "hoursSince", min(start) AS start${by}, ${SUMMED.map((sum) => `sum(${sum})::text AS ${sum}`).join(', ')} FROM (
        SELECT ${columns} FROM ledger_sum WHERE ${condition} UNION ALL SELECT ${columns} FROM ledger_delta WHERE ${condition}) AS cells
-     GROUP BY start / ${span}${by}`,
-  );
-  return rules.ledger.sumCells(query, found.map(cellOf(wanted)), Number(found[0]?.['hoursSince'] ?? 0));
+     GROUP BY start / ${span}${by}`;
+  const toCell = cellOf(wanted);
+  return reads.transaction(async (tx) => {
+    for (let sums: CellSums | undefined; ;) {
+      const found = await tx.query<Record<string, string>>(`FETCH ${CELLS} FROM cells`);
+      sums ??= rules.ledger.sumsOf(query, Number(found[0]?.['hoursSince'] ?? 0));
+      for (const row of found) sums.add(toCell(row));
+      if (found.length < CELLS) return sums.rows();
+    }
+  }, declare);
 }
+
+/** Cells that are in memory at a time, of the millions that a query of years may have. */
+const CELLS = 2_000;
 
 /** The end of the days that were folded or dropped. */
 const HOURS_SINCE = `(SELECT ${DAY_MS} * max(value) FROM sequence WHERE name IN ('ledger folded', 'ledger dropped'))`;
@@ -135,7 +146,7 @@ const HOURS_SINCE = `(SELECT ${DAY_MS} * max(value) FROM sequence WHERE name IN 
 const cellOf =
   (by: readonly RollupDimension[]) =>
   (row: Record<string, string>): RollupCell => {
-    // A sum may exceed what a number holds exactly: `sumCells` cuts it then.
+    // A sum may exceed what a number holds exactly: `sumsOf` cuts it then.
     const value = (column: string): number => Number(row[column]);
     const names = ROLLUP_DIMENSIONS.map((dimension) => (by.includes(dimension) ? row[dimension]! : ''));
     const sums = Object.fromEntries(LEDGER_SUMS.map((sum) => [sum, value(columnOf(sum).slice(1, -1))]));
