@@ -7,7 +7,8 @@ import type { Diagnostic } from '../../../core/settings/source/diagnostic.ts';
 import { editedFiles } from '../../../core/settings/read/edited-files.ts';
 import { nameOf } from '../../../core/settings/source/stored-objects.ts';
 import { maskSecrets } from '../settings/mask-secrets.ts';
-import { diffLines, unifiedDiff } from './unified-diff.ts';
+import { diffLines } from './diff-lines.ts';
+import { unifiedDiff } from './unified-diff.ts';
 
 type Texts = Readonly<Record<string, string>>;
 type Sources = Pick<InForce, 'files' | 'settings'>;

@@ -1,5 +1,6 @@
 import { Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { Button } from './parts/button.tsx';
 import { api } from './api/client.ts';
 import { keepHalf, session, signInNeeded } from './api/session.ts';
 import { address } from './address.ts';
@@ -88,9 +89,7 @@ const signOut = (): void => {
 };
 
 const Switch = (props: { readonly title: string; readonly word: string; readonly onClick: () => void }) => (
-  <button type="button" class="plain" title={props.title} onClick={props.onClick}>
-    {props.word}
-  </button>
+  <Button label={props.word} kind="plain" title={props.title} onClick={props.onClick} />
 );
 
 function Foot() {

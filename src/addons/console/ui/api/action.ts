@@ -9,7 +9,7 @@ export interface Doing {
 }
 
 /** A call that a person starts: one at a time, with its refusal in place. */
-export function useAction(work: () => Promise<void>): Doing {
+export function useAction(work: () => Promise<unknown>): Doing {
   const busy = useSignal(false);
   const error = useSignal<ApiRefusal | undefined>(undefined);
   const run = (): void => {

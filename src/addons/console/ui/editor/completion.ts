@@ -8,7 +8,7 @@ import {
   type Schema,
   type Schemas,
 } from './schema-tree.ts';
-import { memberOf, nodeAt, placeAt, readYaml, type YamlNode, type YamlPlace } from './yaml-scan.ts';
+import { memberOf, nodeAt, placeAt, readYaml, type YamlNode, type YamlPlace } from './yaml-tree.ts';
 
 /** The names in force. */
 export interface SettingsNames {

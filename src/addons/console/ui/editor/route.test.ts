@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { routeOf, type RouteNode } from './route.ts';
-import { readYaml } from './yaml-scan.ts';
+import { readYaml } from './yaml-tree.ts';
 
 const lines = (node: RouteNode, depth = 0): readonly string[] => [
   `${' '.repeat(depth)}${[node.place, node.name, node.mode, node.to, node.share].filter(Boolean).join(' ')}`,

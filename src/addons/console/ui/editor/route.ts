@@ -1,4 +1,4 @@
-import { memberOf, nodeAt, type YamlNode } from './yaml-scan.ts';
+import { memberOf, nodeAt, type YamlNode } from './yaml-tree.ts';
 
 /** A node of the route of a gateway config: a target, or a group of them. */
 export interface RouteNode {

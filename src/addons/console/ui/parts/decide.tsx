@@ -1,12 +1,10 @@
-import { Action, Problem } from './states.tsx';
+import type { Doing } from '../api/action.ts';
+import { Button } from './button.tsx';
+import { Problem } from './states.tsx';
 
 export interface DecideProps {
   readonly verb: string;
-  readonly doing: {
-    readonly busy: { readonly value: boolean };
-    readonly error: { readonly value: Parameters<typeof Problem>[0]['error'] | undefined };
-    run(): void;
-  };
+  readonly doing: Doing;
   readonly needs?: string | undefined;
   readonly kind?: 'main' | 'danger';
   readonly onClose: () => void;
@@ -17,12 +15,8 @@ export const Decide = ({ verb, doing, needs, kind = 'main', onClose }: DecidePro
   <>
     {doing.error.value && <Problem error={doing.error.value} />}
     <p class="row">
-      <Action kind={kind} needs={needs} busy={doing.busy.value} onClick={doing.run}>
-        {verb}
-      </Action>
-      <button type="button" onClick={onClose}>
-        Cancel
-      </button>
+      <Button label={verb} kind={kind} needs={needs} doing={doing} />
+      <Button label="Cancel" onClick={onClose} />
     </p>
   </>
 );

@@ -8,9 +8,6 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { Command } from '../../parts/states.tsx';
 
-export const WEBHOOK_LINES =
-  'alerts:\n  webhooks:\n    - id: ops\n      url: ${env:OPS_WEBHOOK_URL}\n      secret: ${env:OPS_WEBHOOK_SECRET}';
-
 /** 32 random bytes, in the form of Standard Webhooks. */
 function newSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));

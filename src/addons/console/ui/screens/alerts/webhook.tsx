@@ -3,11 +3,11 @@ import { useAction } from '../../api/action.ts';
 import { api, ask } from '../../api/client.ts';
 import { needs } from '../../api/session.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
-import { setQuery } from '../../address.ts';
-import { Drawer } from '../../parts/drawer.tsx';
+import { Button } from '../../parts/button.tsx';
+import { closeDrawer, Drawer } from '../../parts/drawer.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Remove } from '../../parts/remove.tsx';
-import { Action, Problem } from '../../parts/states.tsx';
+import { End } from '../../parts/remove.tsx';
+import { Problem } from '../../parts/states.tsx';
 
 interface DetailProps {
   readonly webhook: ApiSchemas['alert'];
@@ -15,36 +15,29 @@ interface DetailProps {
 }
 
 /** A webhook, a test of it, and its end. */
-export function WebhookDetail({ webhook, onChange }: DetailProps) {
-  const { id, spec, owner, etag } = webhook;
-  const remove = async (): Promise<void> => {
-    await ask(api.DELETE('/alerts/{id}', { params: { path: { id }, header: { 'If-Match': etag } } }));
-    setQuery({ row: undefined });
-    onChange();
-  };
-  return (
-    <Drawer label={`Webhook ${id}`} name="row" head={<h2>{id}</h2>}>
-      <Facts
-        of={[
-          ['Kinds', spec.kinds?.join(' ') ?? 'all'],
-          ['Nodes', <span class="mono">{spec.nodes?.join(' ') ?? 'all'}</span>],
-          ['Address', 'written, and never shown'],
-          ['Where it is', owner === 'store' ? 'in the store' : `in ${owner}`],
-        ]}
-      />
-      <Test id={id} />
-      {owner === 'store' ? (
-        <p>
-          <Remove id={id} verb="Delete the webhook" remove={remove}>
-            <p>It gets no alert any more. Alerts that wait for it are lost; the log has them.</p>
-          </Remove>
-        </p>
-      ) : (
-        <p class="second">The webhook is in {owner}: change it there. The gateway reloads the file.</p>
-      )}
-    </Drawer>
-  );
-}
+export const WebhookDetail = ({ webhook: { id, spec, owner, etag }, onChange }: DetailProps) => (
+  <Drawer label={`Webhook ${id}`} name="row" title={id}>
+    <Facts
+      of={[
+        ['Kinds', spec.kinds?.join(' ') ?? 'all'],
+        ['Nodes', <span class="mono">{spec.nodes?.join(' ') ?? 'all'}</span>],
+        ['Address', 'written, and never shown'],
+        ['Where it is', owner === 'store' ? 'in the store' : `in ${owner}`],
+      ]}
+    />
+    <Test id={id} />
+    <End
+      noun="webhook"
+      owner={owner}
+      id={id}
+      verb="Delete the webhook"
+      remove={() => ask(api.DELETE('/alerts/{id}', { params: { path: { id }, header: { 'If-Match': etag } } }))}
+      onDone={closeDrawer('row', onChange)}
+    >
+      <p>It gets no alert any more. Alerts that wait for it are lost; the log has them.</p>
+    </End>
+  </Drawer>
+);
 
 function Test({ id }: { readonly id: string }) {
   const tested = useSignal<ApiSchemas['alert_delivery'] | undefined>(undefined);
@@ -56,9 +49,7 @@ function Test({ id }: { readonly id: string }) {
   return (
     <>
       <p>
-        <Action needs={needs('operator')} busy={test.busy.value} onClick={test.run}>
-          Test
-        </Action>
+        <Button label="Test" needs={needs('operator')} doing={test} />
       </p>
       <div role="status">
         {value &&

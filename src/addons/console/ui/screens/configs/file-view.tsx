@@ -4,14 +4,17 @@ import { address, go, setQuery } from '../../address.ts';
 import { api, ask } from '../../api/client.ts';
 import { settingsTurn } from '../../api/live.ts';
 import { useLoad } from '../../api/load.ts';
+import { useRun } from '../../api/run.ts';
 import { may } from '../../api/session.ts';
 import type { ShownPlace } from '../../api/shapes.ts';
 import { Editor } from '../../editor/index.tsx';
 import type { EditorHandle } from '../../editor/editor.ts';
-import { Segments } from '../../parts/segments.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Head } from '../../parts/head.tsx';
+import { Tabs, tabOf } from '../../parts/segments.tsx';
 import { useKeys } from '../../parts/shortcuts.ts';
-import { Loads, Problem } from '../../parts/states.tsx';
-import { CaseTests, createTests } from './case-tests.tsx';
+import { Load, Problem } from '../../parts/states.tsx';
+import { CaseTests, type CaseEvents } from './case-tests.tsx';
 import { edit, edits, isBehind, settle, textsWith } from './edits.ts';
 import { Effect } from './effect.tsx';
 import { History } from './history.tsx';
@@ -32,26 +35,24 @@ const TABS = [
 type TabName = (typeof TABS)[number][0];
 
 /** One text of the settings: written, checked, tried, and then saved or proposed. */
-export function FileView({ path }: { readonly path: string }) {
-  const load = useLoad(path, (signal) => loadOpenFile(path, signal), settingsTurn.value);
-  return (
-    <>
-      <header class="head">
-        <div class="row">
-          <h1 class="grow">Configs: {configOf(path) ?? path}</h1>
-          <button type="button" onClick={() => setQuery({ file: undefined, line: undefined, tab: undefined }, false)}>
-            All files
-          </button>
-        </div>
-      </header>
-      <div class="body config">
-        <Loads state={load.state.value} retry={load.reload}>
-          {(now) => <Opened now={now} onReload={load.reload} />}
-        </Loads>
-      </div>
-    </>
-  );
-}
+export const FileView = ({ path }: { readonly path: string }) => (
+  <>
+    <Head
+      title={`Configs: ${configOf(path) ?? path}`}
+      actions={
+        <Button
+          label="All files"
+          onClick={() => setQuery({ file: undefined, line: undefined, tab: undefined }, false)}
+        />
+      }
+    />
+    <div class="body config">
+      <Load of={path} read={(signal) => loadOpenFile(path, signal)} news={settingsTurn.value}>
+        {(now, reload) => <Opened now={now} onReload={reload} />}
+      </Load>
+    </div>
+  </>
+);
 
 /** The text, after a pause. Its answers come one by one: a late one is dropped. */
 function useMarks(path: string, text: string) {
@@ -82,19 +83,18 @@ interface OpenedProps {
 function Opened({ now, onReload }: OpenedProps) {
   const { path } = now;
   const text = edits.value[path]?.text ?? now.text;
-  const tests = useMemo(createTests, []);
+  const tests = useRun<CaseEvents>('/settings/tests');
   const cursor = useCursor(path);
   const runTests = (): void => {
     setQuery({ tab: 'tests' });
-    if (may('operator')) tests.run.start({ files: textsWith(path, text) });
+    if (may('operator')) tests.start({ files: textsWith(path, text) });
   };
-  useEffect(() => tests.run.stop, [tests]);
   useEffect(() => settle(now), [now]);
   return (
     <>
       <Written now={now} text={text} cursor={cursor} onTest={runTests} onReload={onReload} />
       <Panels path={path} text={text} show={cursor.show}>
-        {(tab) => (tab === 'tests' ? <CaseTests tests={tests} onRun={runTests} /> : undefined)}
+        {(tab) => (tab === 'tests' ? <CaseTests run={tests} onRun={runTests} /> : undefined)}
       </Panels>
     </>
   );
@@ -195,12 +195,11 @@ interface PanelsProps {
 function Panels({ path, text, show, children }: PanelsProps) {
   const config = configOf(path);
   const offered = TABS.filter(([name]) => name !== 'route' || config !== undefined);
-  const wanted = address.value.query.get('tab');
-  const tab = offered.find(([name]) => name === wanted)?.[0] ?? offered[0]![0];
+  const tab = tabOf(offered);
   const health = useLoad(config, (signal) => loadHealth(config ?? '', signal), settingsTurn.value);
   return (
     <div class="stack panels">
-      <Segments label="What to show" of={offered} chosen={tab} onChoose={(name) => setQuery({ tab: name })} />
+      <Tabs label="What to show" of={offered} />
       {tab === 'route' && (
         <RouteView
           text={text}

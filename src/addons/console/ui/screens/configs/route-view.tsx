@@ -1,5 +1,5 @@
 import { routeOf, type RouteNode } from '../../editor/route.ts';
-import { readYaml } from '../../editor/yaml-scan.ts';
+import { readYaml } from '../../editor/yaml-tree.ts';
 import { Chip, type Tone } from '../../parts/chip.tsx';
 import { Empty } from '../../parts/states.tsx';
 

@@ -63,5 +63,3 @@ export async function loadCosts(question: CostQuestion, signal: AbortSignal): Pr
   ]);
   return { days, before, unpriced: unpriced.filter(({ attempts }) => attempts > 0), budgets };
 }
-
-export const loadCache = (signal: AbortSignal) => ask(api.GET('/prompt-cache', { params: {}, signal }));

@@ -2,7 +2,6 @@ import { useMemo } from 'preact/hooks';
 import { moment } from '../../parts/format.ts';
 import { Grid } from '../../parts/grid.tsx';
 import { Plot, type PlotProps } from '../../parts/plot.tsx';
-import { zone } from '../../parts/prefs.ts';
 import { tableOf } from './figures.ts';
 
 interface PlotCardProps extends PlotProps {
@@ -25,7 +24,7 @@ export function PlotCard({ title, add, ...plot }: PlotCardProps) {
         label={title}
         head={['Time', ...lines.map(({ label }) => label)]}
         rows={rows.map(({ at, values: of }) => [
-          moment(at * 1000, zone.value),
+          moment(at * 1000),
           ...of.map((value) => (value === null ? 'none' : unit(value))),
         ])}
       />

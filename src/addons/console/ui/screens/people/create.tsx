@@ -5,8 +5,8 @@ import { needs, session, type ConsoleRole } from '../../api/session.ts';
 import { setQuery } from '../../address.ts';
 import { Decide } from '../../parts/decide.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Choice, TextField } from '../../parts/fields.tsx';
-import { Copy } from '../../parts/states.tsx';
+import { Check, Choice, TextField } from '../../parts/fields.tsx';
+import { SecretDialog } from '../../parts/secret.tsx';
 
 const DAY_MS = 86_400_000;
 const DAYS = ['1 day', '7 days', '30 days', '90 days'] as const;
@@ -29,16 +29,9 @@ export function CreateToken({ onDone }: { readonly onDone: () => void }) {
   const noStore = session.value?.features.store === false ? 'Tokens are kept in a state store.' : undefined;
   if (made.value !== undefined)
     return (
-      <Dialog title={`The token ${id.value}`} onClose={close} fixed>
-        <p>It is shown once. Whoever has it has its rights.</p>
-        <p class="secret mono">{made.value}</p>
-        <p class="row">
-          <Copy text={made.value} />
-          <button type="button" class="main" onClick={close}>
-            I have stored it
-          </button>
-        </p>
-      </Dialog>
+      <SecretDialog title={`The token ${id.value}`} secret={made.value} onClose={close}>
+        <p>Whoever has it has its rights.</p>
+      </SecretDialog>
     );
   return (
     <Dialog title="Create a token" onClose={close}>
@@ -47,14 +40,9 @@ export function CreateToken({ onDone }: { readonly onDone: () => void }) {
         <Choice title="Role" of={role} options={['viewer', 'operator', 'admin']} />
         <Choice title="Ends in" of={days} options={DAYS} />
       </div>
-      <label>
-        <input
-          type="checkbox"
-          checked={content.value}
-          onChange={(event) => void (content.value = event.currentTarget.checked)}
-        />{' '}
+      <Check is={content.value} onChange={(is) => void (content.value = is)}>
         It may read the texts of requests
-      </label>
+      </Check>
       <p class="second">A token has at most the rights and the time of the one that creates it.</p>
       <Decide
         verb="Create the token"

@@ -6,11 +6,13 @@ import { useLoad } from '../../api/load.ts';
 import { allOf } from '../../api/pages.ts';
 import { needs, session } from '../../api/session.ts';
 import { address } from '../../address.ts';
+import { Button } from '../../parts/button.tsx';
 import { Choice, memberOf, TextArea, TextField } from '../../parts/fields.tsx';
 import { ms, NONE } from '../../parts/format.ts';
+import { Head } from '../../parts/head.tsx';
 import { Markdown } from '../../parts/markdown.tsx';
 import { Segments } from '../../parts/segments.tsx';
-import { Action, Command, Problem } from '../../parts/states.tsx';
+import { Command, Problem } from '../../parts/states.tsx';
 import { codeOf } from './code.ts';
 import { createColumn, type Column } from './column.ts';
 import { callOf, NO_ASK, type PlayAsk } from './conversation.ts';
@@ -56,9 +58,7 @@ export function Playground() {
   const remove = (column: Column) => () => void (columns.value = columns.value.filter((one) => one !== column));
   return (
     <>
-      <header class="head">
-        <h1>Playground</h1>
-      </header>
+      <Head title="Playground" />
       <div class="body play">
         <form class="stack" onSubmit={(event) => event.preventDefault()}>
           <AskFields asking={asking} />
@@ -95,20 +95,13 @@ function SendRow({ asking: { as, text }, columns, onSend }: SendProps) {
   const isFull = columns.value.length >= MOST_COLUMNS;
   return (
     <p class="row">
-      <Action kind="main" needs={lack} busy={running} onClick={onSend}>
-        Send
-      </Action>
-      {running && (
-        <button type="button" onClick={() => columns.value.forEach((column) => column.stop())}>
-          Stop
-        </button>
-      )}
-      <Action
+      <Button label="Send" kind="main" needs={lack} busy={running} onClick={onSend} />
+      {running && <Button label="Stop" onClick={() => columns.value.forEach((column) => column.stop())} />}
+      <Button
+        label="Add a model"
         needs={isFull ? 'Three models are the most.' : undefined}
         onClick={() => void (columns.value = [...columns.value, createColumn()])}
-      >
-        Add a model
-      </Action>
+      />
     </p>
   );
 }
@@ -183,11 +176,7 @@ function ReplyColumn({ column, onRemove }: { readonly column: Column; readonly o
             onInput={(event) => void (model.value = event.currentTarget.value)}
           />
         </label>
-        {onRemove && (
-          <button type="button" aria-label="Remove the model" onClick={onRemove}>
-            ✕
-          </button>
-        )}
+        {onRemove && <Button label="✕" name="Remove the model" onClick={onRemove} />}
       </div>
       {error.value && <Problem error={error.value} />}
       {thinking !== '' && (
@@ -224,14 +213,12 @@ function Figures({ column, asText }: { readonly column: Column; readonly asText:
       <span title="total">{totalMs.value === undefined ? NONE : ms(totalMs.value)}</span>
       <span title="tokens in → out">{tokens === '' ? NONE : tokens}</span>
       <span>{state.value === 'stopped' ? 'stopped' : finish}</span>
-      <button
-        type="button"
-        class="plain right"
-        aria-pressed={asText.value}
+      <Button
+        label="As text"
+        kind="plain right"
+        pressed={asText.value}
         onClick={() => void (asText.value = !asText.value)}
-      >
-        As text
-      </button>
+      />
       {requestId.value !== undefined && <a href={`#/requests/${encodeURIComponent(requestId.value)}/why`}>Why</a>}
     </p>
   );

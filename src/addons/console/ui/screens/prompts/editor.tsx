@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useAction } from '../../api/action.ts';
 import { api, ask } from '../../api/client.ts';
+import { Button } from '../../parts/button.tsx';
 import { memberOf, TextArea, TextField } from '../../parts/fields.tsx';
-import { Action, Problem } from '../../parts/states.tsx';
+import { Problem } from '../../parts/states.tsx';
 import { typedValues, ValueFields, type Of } from './work.tsx';
 import { edited, namesIn, parse, type Edited } from './prompt.ts';
 
@@ -66,14 +67,12 @@ function Messages({ draft: { messages }, change }: DraftProps) {
               ))}
             </select>
             {messages.length > 1 && (
-              <button
-                type="button"
-                class="right"
-                aria-label={`Remove message ${index + 1}`}
+              <Button
+                label="✕"
+                kind="right"
+                name={`Remove message ${index + 1}`}
                 onClick={() => change({ messages: messages.filter((_, at) => at !== index) })}
-              >
-                ✕
-              </button>
+              />
             )}
           </div>
           <textarea
@@ -85,12 +84,10 @@ function Messages({ draft: { messages }, change }: DraftProps) {
         </div>
       ))}
       <p>
-        <button
-          type="button"
+        <Button
+          label="Add a message"
           onClick={() => change({ messages: [...messages, { of: { role: 'user' }, text: '', parts: false }] })}
-        >
-          Add a message
-        </button>
+        />
       </p>
     </>
   );
@@ -112,9 +109,7 @@ function FoundVariables({ worked, draft, change }: Of & DraftProps) {
         {found.length === 0 ? 'The texts have no variable.' : `In the texts: ${found.join(', ')}.`}
       </span>
       {missing.map((name) => (
-        <button key={name} type="button" onClick={() => declare(name)}>
-          Declare {name}
-        </button>
+        <Button key={name} label={`Declare ${name}`} onClick={() => declare(name)} />
       ))}
       {declared.some((name) => !found.includes(name)) && (
         <span class="warning-text">
@@ -143,9 +138,7 @@ function Rendered(of: Of) {
       <h2 class="small">Values</h2>
       <ValueFields {...of} />
       <p>
-        <Action needs={typeof values === 'string' ? values : undefined} busy={render.busy.value} onClick={render.run}>
-          Show the request
-        </Action>
+        <Button label="Show the request" needs={typeof values === 'string' ? values : undefined} doing={render} />
       </p>
       {render.error.value && <Problem error={render.error.value} />}
       {shown.value !== undefined && (

@@ -1,6 +1,7 @@
 import { signal, type Signal } from '@preact/signals';
+import { createRun, type Run } from '../../api/run.ts';
 import { setQuery } from '../../address.ts';
-import { Choice, TextArea, TextField } from '../../parts/fields.tsx';
+import { Choice, fieldOf, TextArea, TextField } from '../../parts/fields.tsx';
 import {
   kindOf,
   numbersOf,
@@ -13,11 +14,33 @@ import {
   type Spec,
   type Version,
 } from './prompt.ts';
-import { createCaseRun, type PromptCase } from './run.ts';
 
 export interface PromptProps {
   readonly prompt: Prompt;
   readonly onChange: () => void;
+}
+
+/** What came of one case with one version. */
+export interface CaseOutcome {
+  readonly case: number;
+  readonly version: number;
+  readonly ok: boolean | null;
+  readonly ms?: number;
+  readonly text?: string;
+  readonly problem?: string;
+  readonly tokens?: { readonly input?: number; readonly output?: number };
+  readonly request_id?: string;
+}
+
+interface CaseEvents {
+  readonly case: CaseOutcome;
+}
+
+export interface PromptCase {
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  /** JSON. */
+  readonly schema: string;
 }
 
 /** What a person has typed about a prompt. It lives as long as the page: texts are in no address and no storage. */
@@ -27,7 +50,7 @@ interface Work {
   /** Values of the form, as they are typed. */
   readonly values: Signal<Readonly<Record<string, string>>>;
   readonly cases: Signal<readonly PromptCase[]>;
-  readonly run: ReturnType<typeof createCaseRun>;
+  readonly run: Run<CaseEvents>;
 }
 
 /** Of the prompts that were opened last. */
@@ -35,7 +58,12 @@ const kept = new Map<string, Work>();
 const MOST_KEPT = 20;
 
 export function workOf(id: string): Work {
-  const work = kept.get(id) ?? { edits: signal({}), values: signal({}), cases: signal([]), run: createCaseRun(id) };
+  const work = kept.get(id) ?? {
+    edits: signal({}),
+    values: signal({}),
+    cases: signal([]),
+    run: createRun<CaseEvents>(`/prompts/${encodeURIComponent(id)}:run`),
+  };
   kept.delete(id);
   kept.set(id, work);
   const [first] = kept.keys();
@@ -69,14 +97,10 @@ export type Of = PromptProps & {
 export const Beside = ({ spec, beside }: Pick<Of, 'spec' | 'beside'>) => (
   <Choice
     title="Beside the version"
-    of={{
-      get value() {
-        return String(beside);
-      },
-      set value(one) {
-        setQuery({ with: one });
-      },
-    }}
+    of={fieldOf(
+      () => String(beside),
+      (one) => setQuery({ with: one }),
+    )}
     options={numbersOf(spec).map(String)}
   />
 );
@@ -87,14 +111,10 @@ export function ValueFields({ worked, work: { values } }: Pick<Of, 'worked' | 'w
   return (
     <>
       {Object.entries(worked.variables ?? {}).map(([name, variable]) => {
-        const of = {
-          get value() {
-            return values.value[name] ?? startOf(variable);
-          },
-          set value(next) {
-            values.value = { ...values.value, [name]: next };
-          },
-        };
+        const of = fieldOf(
+          () => values.value[name] ?? startOf(variable),
+          (text) => void (values.value = { ...values.value, [name]: text }),
+        );
         const kind = kindOf(variable);
         const title = `${name}${variable.description === undefined ? '' : `: ${variable.description}`}`;
         if (kind === 'choice' || kind === 'flag')

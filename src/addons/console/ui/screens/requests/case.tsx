@@ -1,26 +1,27 @@
 import { useSignal } from '@preact/signals';
 import { api, ask } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { setQuery } from '../../address.ts';
+import { Button } from '../../parts/button.tsx';
+import { Check } from '../../parts/fields.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Command, Loads } from '../../parts/states.tsx';
+import { Command, Load } from '../../parts/states.tsx';
 
 const close = (): void => setQuery({ case: undefined });
 
 /** What happened to a request, as a case of `gatehouse test`. The gateway has run it already. */
 export function TestCase({ id }: { readonly id: string }) {
   const texts = useSignal(false);
-  const load = useLoad(`${id} ${texts.value}`, async (signal) => {
+  const read = async (signal: AbortSignal) => {
     const query = texts.value ? { texts: true, reason: 'console: test case' } : {};
     const answer = await ask(api.GET('/requests/{id}/test', { params: { path: { id }, query }, signal }));
     // The page asks for JSON.
     return answer as ApiSchemas['record_case'];
-  });
+  };
   return (
     <Dialog title="A test of this request" onClose={close} wide>
-      <Loads state={load.state.value} retry={load.reload}>
+      <Load of={`${id} ${texts.value}`} read={read}>
         {({ file, text, passes, notes }) => (
           <div class="stack tight">
             <p class={`notice ${passes ? 'ok' : 'warning'}`}>
@@ -40,21 +41,13 @@ export function TestCase({ id }: { readonly id: string }) {
             <Command text={`npx gatehouse test --filter ${id}`} label="Run it" />
           </div>
         )}
-      </Loads>
-      <p class="row">
-        <label class="row">
-          <input
-            type="checkbox"
-            checked={texts.value}
-            disabled={session.value?.content !== true}
-            onChange={(event) => void (texts.value = event.currentTarget.checked)}
-          />
+      </Load>
+      <div class="row">
+        <Check is={texts.value} disabled={session.value?.content !== true} onChange={(is) => void (texts.value = is)}>
           With its texts (it takes the right `content`; the audit has who read them)
-        </label>
-        <button type="button" class="right" onClick={close}>
-          Close
-        </button>
-      </p>
+        </Check>
+        <Button label="Close" kind="right" onClick={close} />
+      </div>
     </Dialog>
   );
 }

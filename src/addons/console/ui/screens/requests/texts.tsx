@@ -3,7 +3,8 @@ import { useAction } from '../../api/action.ts';
 import { api, ask } from '../../api/client.ts';
 import { session } from '../../api/session.ts';
 import type { ShownExplanation, ShownRequest } from '../../api/shapes.ts';
-import { Action, Problem } from '../../parts/states.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Plain, Problem } from '../../parts/states.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
 
 /** The texts of a request take a right of their own, and each reading is in the audit. */
@@ -24,17 +25,11 @@ export function Texts({ request }: { readonly request: ShownRequest }) {
   return (
     <>
       <p class="row">
-        <Action needs={needs} onClick={run}>
-          Show texts
-        </Action>
+        <Button label="Show texts" needs={needs} onClick={run} />
         <span class="third">The audit has who read them.</span>
       </p>
       {error.value && <Problem error={error.value} />}
-      {shown.value !== undefined && (
-        <pre class="card texts" tabIndex={0} role="region" aria-label="The request">
-          {shown.value}
-        </pre>
-      )}
+      {shown.value !== undefined && <Plain text={shown.value} label="The request" />}
     </>
   );
 }

@@ -1,11 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { api, ask } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { TextField } from '../../parts/fields.tsx';
 import { count, unpriced, usd } from '../../parts/format.ts';
 import { Grid } from '../../parts/grid.tsx';
-import { Loads } from '../../parts/states.tsx';
+import { Load } from '../../parts/states.tsx';
 
 const MOST = 40;
 
@@ -20,14 +19,11 @@ const against = ({ cost_usd: cost }: Priced, paid: number | null): string =>
   cost === null || paid === null || paid === 0 ? '' : `${Number((cost / paid).toPrecision(2))} ×`;
 
 /** The tokens of the request at the prices of other targets and models. */
-export function Costs({ id }: { readonly id: string }) {
-  const load = useLoad(id, (signal) => ask(api.GET('/requests/{id}/costs', { params: { path: { id } }, signal })));
-  return (
-    <Loads state={load.state.value} retry={load.reload}>
-      {(found) => <Found costs={found} />}
-    </Loads>
-  );
-}
+export const Costs = ({ id }: { readonly id: string }) => (
+  <Load of={id} read={(signal) => ask(api.GET('/requests/{id}/costs', { params: { path: { id } }, signal }))}>
+    {(found) => <Found costs={found} />}
+  </Load>
+);
 
 function Found({ costs: { tokens, cost_usd: paid, targets, models, left_out: more } }: { readonly costs: Costs }) {
   const words = useSignal('');
