@@ -1,8 +1,7 @@
 import { Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Button } from './parts/button.tsx';
-import { api } from './api/client.ts';
-import { keepHalf, session, signInNeeded } from './api/session.ts';
+import { api, keepHalf, session, signInNeeded } from './api/index.ts';
 import { address } from './address.ts';
 import { offset } from './parts/format.ts';
 import { Icon, Mark, type IconName } from './parts/icons.tsx';

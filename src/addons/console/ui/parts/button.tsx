@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { Doing } from '../api/action.ts';
+import type { Doing } from '../api/index.ts';
 
 export interface ButtonProps {
   readonly label: ComponentChildren;

@@ -1,4 +1,4 @@
-import type { Doing } from '../api/action.ts';
+import type { Doing } from '../api/index.ts';
 import { Button } from './button.tsx';
 import { Problem } from './states.tsx';
 

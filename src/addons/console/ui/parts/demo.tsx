@@ -1,7 +1,4 @@
-import { useAction } from '../api/action.ts';
-import { refusalOf, stream } from '../api/client.ts';
-import { dataUrl, DEMO_BODY, demoCurl } from '../api/curl.ts';
-import { needs, session } from '../api/session.ts';
+import { dataUrl, DEMO_BODY, demoCurl, needs, refusalOf, session, stream, useAction } from '../api/index.ts';
 import { Button } from './button.tsx';
 import { Command, Problem } from './states.tsx';
 

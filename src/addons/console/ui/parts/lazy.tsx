@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ApiRefusal } from '../api/client.ts';
+import { ApiRefusal } from '../api/index.ts';
 import { Problem, Skeleton } from './states.tsx';
 
 const LOST = new ApiRefusal({

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useAction } from '../api/action.ts';
-import { needs, type ConsoleRole } from '../api/session.ts';
+import { type ConsoleRole, needs, useAction } from '../api/index.ts';
 import { Opens } from './button.tsx';
 import { Decide } from './decide.tsx';
 import { Dialog } from './dialog.tsx';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Run } from '../api/run.ts';
+import type { Run } from '../api/index.ts';
 import { Problem } from './states.tsx';
 
 interface RunStatusProps {

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { useSignal } from '@preact/signals';
-import type { ApiRefusal } from '../api/client.ts';
-import { useLoad, type Loading } from '../api/load.ts';
+import { useSignal, type Signal } from '@preact/signals';
+import { type ApiRefusal, type Loading, useLoad } from '../api/index.ts';
 
 /** The states of a screen: each says what is so, and the one thing to do. */
 
@@ -104,6 +103,16 @@ function useLate(is: boolean, afterMs: number): boolean {
     return () => clearTimeout(timer);
   }, [is, afterMs]);
   return late;
+}
+
+/** A value, once it has stayed the same for a while. */
+export function usePaused<Value>(value: Value, pauseMs: number): Signal<Value> {
+  const paused = useSignal(value);
+  useEffect(() => {
+    const timer = setTimeout(() => void (paused.value = value), pauseMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return paused;
 }
 
 /** The time, again and again. */

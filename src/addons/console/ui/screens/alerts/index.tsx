@@ -1,7 +1,4 @@
-import { api, ask } from '../../api/client.ts';
-import { settingsTurn } from '../../api/live.ts';
-import { allOf } from '../../api/pages.ts';
-import { owns, session } from '../../api/session.ts';
+import { allOf, api, ask, owns, session, settingsTurn } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { address, linkTo, setQuery } from '../../address.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';

@@ -1,7 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { needs } from '../../api/session.ts';
+import { api, ask, needs, useAction } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { closeDrawer, Drawer } from '../../parts/drawer.tsx';

@@ -1,7 +1,4 @@
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { usePaged } from '../../api/paged.ts';
-import { session } from '../../api/session.ts';
+import { api, ask, session, useAction, usePaged } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { useSignal } from '@preact/signals';
 import { address, linkTo } from '../../address.ts';

@@ -1,5 +1,4 @@
-import type { Run } from '../../api/run.ts';
-import { needs } from '../../api/session.ts';
+import { needs, type Run } from '../../api/index.ts';
 import type { ShownPlace } from '../../api/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { plural } from '../../parts/format.ts';

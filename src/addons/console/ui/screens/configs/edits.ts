@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { holdsDrafts } from '../../parts/unsaved.ts';
 import type { OpenFile } from './load.ts';
 
 /** A text that is not saved. It stays in memory while the page is open, whatever the address. */
@@ -9,6 +10,7 @@ export interface Edit {
 }
 
 export const edits = signal<Readonly<Record<string, Edit>>>({});
+holdsDrafts(() => Object.keys(edits.value).length > 0);
 
 export function edit(of: OpenFile, text: string): void {
   const { [of.path]: before, ...others } = edits.value;

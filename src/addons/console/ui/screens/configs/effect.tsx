@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useRun } from '../../api/run.ts';
-import { needs } from '../../api/session.ts';
+import { useRun } from '../../api/index.ts';
 import type { ShownPlace } from '../../api/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { count, plural } from '../../parts/format.ts';
@@ -55,7 +54,6 @@ export function Effect({ files, onShow }: EffectProps) {
         <Button
           label="Show the effect"
           kind="main"
-          needs={needs('operator')}
           busy={run.busy.value}
           onClick={() => run.start({ files: files(), last: Number(last.value) })}
         />

@@ -1,11 +1,6 @@
-import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { address, go, setQuery } from '../../address.ts';
-import { api, ask } from '../../api/client.ts';
-import { settingsTurn } from '../../api/live.ts';
-import { useLoad } from '../../api/load.ts';
-import { useRun } from '../../api/run.ts';
-import { may } from '../../api/session.ts';
+import { api, ask, may, settingsTurn, useLoad, useRun } from '../../api/index.ts';
 import type { ShownPlace } from '../../api/shapes.ts';
 import { Editor } from '../../editor/index.tsx';
 import type { EditorHandle } from '../../editor/editor.ts';
@@ -13,7 +8,7 @@ import { Button } from '../../parts/button.tsx';
 import { Head } from '../../parts/head.tsx';
 import { Tabs, tabOf } from '../../parts/segments.tsx';
 import { useKeys } from '../../parts/shortcuts.ts';
-import { Load, Problem } from '../../parts/states.tsx';
+import { Load, Problem, usePaused } from '../../parts/states.tsx';
 import { CaseTests, type CaseEvents } from './case-tests.tsx';
 import { edit, edits, isBehind, settle, textsWith } from './edits.ts';
 import { Effect } from './effect.tsx';
@@ -56,11 +51,7 @@ export const FileView = ({ path }: { readonly path: string }) => (
 
 /** The text, after a pause. Its answers come one by one: a late one is dropped. */
 function useMarks(path: string, text: string) {
-  const asked = useSignal(text);
-  useEffect(() => {
-    const timer = setTimeout(() => void (asked.value = text), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const asked = usePaused(text, PAUSE_MS);
   const load = useLoad(
     `${path} ${asked.value}`,
     (signal) =>
@@ -72,7 +63,7 @@ function useMarks(path: string, text: string) {
     if (asked.value === text) load.reload();
     else asked.value = text;
   };
-  return { load, check };
+  return { load, check, isOf: asked.value === text };
 }
 
 interface OpenedProps {
@@ -109,7 +100,7 @@ interface WrittenProps extends OpenedProps {
 /** The editor, with what the validator says below it. */
 function Written({ now, text, cursor, onTest, onReload }: WrittenProps) {
   const { path } = now;
-  const { load, check } = useMarks(path, text);
+  const { load, check, isOf } = useMarks(path, text);
   const known = useLoad(path, (signal) => loadKnown(path, signal), settingsTurn.value);
   const { data: found, error } = load.state.value;
   const marks = useMemo(() => (found?.diagnostics ?? []).filter((one) => one.file === path).map(asMark), [found]);
@@ -145,13 +136,15 @@ function Written({ now, text, cursor, onTest, onReload }: WrittenProps) {
         Ctrl S checks or saves, F8 goes to the next mark, Ctrl Enter runs the tests, Esc then Tab leaves the editor.
       </p>
       {error && <Problem error={error} retry={load.reload} />}
+      {known.state.value.error && <Problem error={known.state.value.error} retry={known.reload} />}
       {found && (
         <Marks
           marks={found.diagnostics}
           unchecked={found.unchecked}
           path={path}
           onShow={({ file, line = 1, column = 1 }) => cursor.show({ file, line, column })}
-          onFix={(fix) => edit(now, withFix(text, fix))}
+          // The places are those of the text that was checked.
+          onFix={(fix) => isOf && edit(now, withFix(text, fix))}
         />
       )}
     </div>
@@ -201,11 +194,7 @@ function Panels({ path, text, show, children }: PanelsProps) {
     <div class="stack panels">
       <Tabs label="What to show" of={offered} />
       {tab === 'route' && (
-        <RouteView
-          text={text}
-          health={health.state.value.data ?? new Map()}
-          onShow={(line) => show({ file: path, line })}
-        />
+        <RouteView text={text} health={health.state.value.data} onShow={(line) => show({ file: path, line })} />
       )}
       {tab === 'effect' && <Effect files={() => textsWith(path, text)} onShow={show} />}
       {tab === 'history' && <History path={path} />}

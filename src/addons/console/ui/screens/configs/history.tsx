@@ -1,5 +1,4 @@
-import { api, ask } from '../../api/client.ts';
-import { settingsTurn } from '../../api/live.ts';
+import { api, ask, settingsTurn } from '../../api/index.ts';
 import { moment } from '../../parts/format.ts';
 import { Diff } from '../../parts/diff.tsx';
 import { linesOfPatch } from '../../parts/patch.tsx';

@@ -1,8 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { address, go } from '../../address.ts';
-import { api, ask } from '../../api/client.ts';
-import { settingsTurn } from '../../api/live.ts';
-import { owns } from '../../api/session.ts';
+import { api, ask, owns, settingsTurn } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { Button, Opens } from '../../parts/button.tsx';
 import type { Tone } from '../../parts/chip.tsx';

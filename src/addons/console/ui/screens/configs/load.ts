@@ -1,5 +1,4 @@
-import { api, ApiRefusal, ask } from '../../api/client.ts';
-import { allOf } from '../../api/pages.ts';
+import { allOf, api, ApiRefusal, ask } from '../../api/index.ts';
 import type { Known, SettingsNames } from '../../editor/completion.ts';
 import type { Schema } from '../../editor/schema-tree.ts';
 

@@ -50,6 +50,7 @@ export function Marks({
 /** The text with a word replaced. */
 export function withFix(text: string, { line, column, end_column: end, text: word }: NonNullable<Mark['fix']>): string {
   const lines = text.split('\n');
-  const old = lines[line - 1] ?? '';
+  const old = lines[line - 1];
+  if (old === undefined) return text;
   return lines.with(line - 1, old.slice(0, column - 1) + word + old.slice(end - 1)).join('\n');
 }

@@ -1,7 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask, ApiRefusal } from '../../api/client.ts';
-import { needs } from '../../api/session.ts';
+import { api, ApiRefusal, ask, needs, useAction } from '../../api/index.ts';
 import type { ProposedPatch } from '../../api/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Diff } from '../../parts/diff.tsx';

@@ -1,4 +1,4 @@
-import { api, ask } from '../../api/client.ts';
+import { api, ask } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { Grid } from '../../parts/grid.tsx';
 import { count, moment, plural, short } from '../../parts/format.ts';

@@ -1,8 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { useAction } from '../../api/action.ts';
-import { download } from '../../api/download.ts';
-import { settingsTurn } from '../../api/live.ts';
-import { session } from '../../api/session.ts';
+import { download, session, settingsTurn, useAction } from '../../api/index.ts';
 import type { BudgetObject } from '../../api/shapes.ts';
 import { address, setQuery, writeAddress } from '../../address.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';

@@ -1,5 +1,4 @@
-import { api, ask } from '../../api/client.ts';
-import { allOf } from '../../api/pages.ts';
+import { allOf, api, ask } from '../../api/index.ts';
 import type { BudgetObject } from '../../api/shapes.ts';
 import { monthAfter, type Split, type UsageRow } from './figures.ts';
 

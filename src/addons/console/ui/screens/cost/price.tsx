@@ -1,7 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { needs, owns } from '../../api/session.ts';
+import { api, ask, needs, owns, useAction } from '../../api/index.ts';
 import type { ProposedPatch } from '../../api/shapes.ts';
 import { Decide } from '../../parts/decide.tsx';
 import { Dialog } from '../../parts/dialog.tsx';

@@ -1,7 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { api, ask } from '../../api/client.ts';
-import { useAction } from '../../api/action.ts';
-import { needs, session } from '../../api/session.ts';
+import { api, ask, needs, session, useAction } from '../../api/index.ts';
 import type { BudgetObject } from '../../api/shapes.ts';
 import { Opens } from '../../parts/button.tsx';
 import { Decide } from '../../parts/decide.tsx';

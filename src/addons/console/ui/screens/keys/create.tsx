@@ -1,8 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { api, ask } from '../../api/client.ts';
-import { dataUrl } from '../../api/curl.ts';
-import { useAction } from '../../api/action.ts';
-import { needs, owns, session } from '../../api/session.ts';
+import { api, ask, dataUrl, needs, owns, session, useAction } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { setQuery } from '../../address.ts';
 import { Decide } from '../../parts/decide.tsx';

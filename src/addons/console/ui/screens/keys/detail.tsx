@@ -1,8 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { api, ask } from '../../api/client.ts';
-import { useAction } from '../../api/action.ts';
-import { useLoad } from '../../api/load.ts';
-import { needs } from '../../api/session.ts';
+import { api, ask, needs, useAction, useLoad } from '../../api/index.ts';
 import type { BudgetObject, KeyObject } from '../../api/shapes.ts';
 import { Opens } from '../../parts/button.tsx';
 import { Chip, toneOf } from '../../parts/chip.tsx';

@@ -1,6 +1,4 @@
-import { settingsTurn } from '../../api/live.ts';
-import { useLoad } from '../../api/load.ts';
-import { session } from '../../api/session.ts';
+import { session, settingsTurn, useLoad } from '../../api/index.ts';
 import { address, setQuery } from '../../address.ts';
 import { BudgetBar, spentShare } from '../../parts/budget-bar.tsx';
 import { Button } from '../../parts/button.tsx';

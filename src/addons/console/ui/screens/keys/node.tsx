@@ -1,7 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { api, ask } from '../../api/client.ts';
-import { useAction } from '../../api/action.ts';
-import { needs, owns } from '../../api/session.ts';
+import { api, ask, needs, owns, useAction } from '../../api/index.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Command, Problem } from '../../parts/states.tsx';

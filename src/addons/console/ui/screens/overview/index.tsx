@@ -1,7 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { onLines, settingsTurn } from '../../api/live.ts';
-import { useLoad } from '../../api/load.ts';
-import { session } from '../../api/session.ts';
+import { onLines, session, settingsTurn, useLoad } from '../../api/index.ts';
 import type { ApiSchemas, PlotSeries } from '../../api/shapes.ts';
 import { go } from '../../address.ts';
 import { count, moment, ms, short, usd } from '../../parts/format.ts';

@@ -1,7 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { needs, session, type ConsoleRole } from '../../api/session.ts';
+import { api, ask, type ConsoleRole, needs, session, useAction } from '../../api/index.ts';
 import { setQuery } from '../../address.ts';
 import { Decide } from '../../parts/decide.tsx';
 import { Dialog } from '../../parts/dialog.tsx';

@@ -1,7 +1,4 @@
-import { api, ask } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
-import { allOf } from '../../api/pages.ts';
-import { may, needs, session } from '../../api/session.ts';
+import { allOf, api, ask, may, needs, session, useLoad } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { address, setQuery } from '../../address.ts';
 import { Button } from '../../parts/button.tsx';

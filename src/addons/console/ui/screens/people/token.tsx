@@ -1,5 +1,4 @@
-import { api, ask } from '../../api/client.ts';
-import { session } from '../../api/session.ts';
+import { api, ask, session } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
 import { closeDrawer, Drawer } from '../../parts/drawer.tsx';

@@ -1,8 +1,5 @@
 import { signal } from '@preact/signals';
-import { refusalOf, stream } from '../../api/client.ts';
-import { asRefusal } from '../../api/load.ts';
-import type { ApiRefusal } from '../../api/client.ts';
-import { readEvents } from '../../api/sse.ts';
+import { type ApiRefusal, asRefusal, readEvents, refusalOf, stream } from '../../api/index.ts';
 import { NO_REPLY, withChunk } from './conversation.ts';
 
 export type Column = ReturnType<typeof createColumn>;

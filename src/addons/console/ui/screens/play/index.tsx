@@ -1,10 +1,6 @@
 import { useSignal, type Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { api, ask } from '../../api/client.ts';
-import { dataUrl } from '../../api/curl.ts';
-import { useLoad } from '../../api/load.ts';
-import { allOf } from '../../api/pages.ts';
-import { needs, session } from '../../api/session.ts';
+import { allOf, api, ask, dataUrl, needs, session, useLoad } from '../../api/index.ts';
 import { address } from '../../address.ts';
 import { Button } from '../../parts/button.tsx';
 import { Choice, memberOf, TextArea, TextField } from '../../parts/fields.tsx';

@@ -1,5 +1,4 @@
-import { api, ask } from '../../api/client.ts';
-import { settingsTurn } from '../../api/live.ts';
+import { api, ask, settingsTurn } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { count, NONE } from '../../parts/format.ts';
 import { Grid } from '../../parts/grid.tsx';

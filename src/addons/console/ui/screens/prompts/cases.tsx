@@ -1,10 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
-import { api, ask } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
-import { allOf } from '../../api/pages.ts';
-import { needs } from '../../api/session.ts';
+import { allOf, api, ask, needs, useLoad } from '../../api/index.ts';
 import { Button } from '../../parts/button.tsx';
 import { Chip } from '../../parts/chip.tsx';
 import { Choice, memberOf, TextField } from '../../parts/fields.tsx';

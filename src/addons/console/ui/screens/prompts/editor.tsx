@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
+import { api, ask, useAction } from '../../api/index.ts';
 import { Button } from '../../parts/button.tsx';
 import { memberOf, TextArea, TextField } from '../../parts/fields.tsx';
 import { Problem } from '../../parts/states.tsx';

@@ -1,10 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { settingsTurn } from '../../api/live.ts';
-import { useLoad } from '../../api/load.ts';
-import { allOf } from '../../api/pages.ts';
-import { needs, owns } from '../../api/session.ts';
+import { allOf, api, ask, needs, owns, settingsTurn, useAction, useLoad } from '../../api/index.ts';
 import type { ProposedPatch } from '../../api/shapes.ts';
 import { address, setQuery } from '../../address.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';

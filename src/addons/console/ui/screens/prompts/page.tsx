@@ -1,5 +1,4 @@
-import { dataUrl } from '../../api/curl.ts';
-import { session } from '../../api/session.ts';
+import { dataUrl, session } from '../../api/index.ts';
 import { address, setQuery } from '../../address.ts';
 import { Chip } from '../../parts/chip.tsx';
 import { Diff } from '../../parts/diff.tsx';

@@ -1,7 +1,5 @@
 import { useSignal, type Signal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { needs } from '../../api/session.ts';
+import { api, ask, needs, useAction } from '../../api/index.ts';
 import type { ProposedPatch } from '../../api/shapes.ts';
 import { setQuery } from '../../address.ts';
 import { Button, Opens } from '../../parts/button.tsx';

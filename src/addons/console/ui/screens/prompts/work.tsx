@@ -1,7 +1,8 @@
 import { signal, type Signal } from '@preact/signals';
-import { createRun, type Run } from '../../api/run.ts';
+import { createRun, type Run } from '../../api/index.ts';
 import { setQuery } from '../../address.ts';
 import { Choice, fieldOf, TextArea, TextField } from '../../parts/fields.tsx';
+import { holdsDrafts } from '../../parts/unsaved.ts';
 import {
   kindOf,
   numbersOf,
@@ -56,6 +57,7 @@ interface Work {
 /** Of the prompts that were opened last. */
 const kept = new Map<string, Work>();
 const MOST_KEPT = 20;
+holdsDrafts(() => [...kept.values()].some(({ edits }) => Object.keys(edits.value).length > 0));
 
 export function workOf(id: string): Work {
   const work = kept.get(id) ?? {

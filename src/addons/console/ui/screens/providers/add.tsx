@@ -1,10 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { api, ask } from '../../api/client.ts';
-import { curlOf, dataUrl } from '../../api/curl.ts';
-import { useAction } from '../../api/action.ts';
-import { useRun } from '../../api/run.ts';
-import { needs, owns, session } from '../../api/session.ts';
+import { api, ask, curlOf, dataUrl, needs, owns, session, useAction, useRun } from '../../api/index.ts';
 import { address, setQuery } from '../../address.ts';
 import type { ShownEntry, EntryKind, ProposedPatch } from '../../api/shapes.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';

@@ -1,9 +1,4 @@
-import { api, ask } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
-import { settingsTurn } from '../../api/live.ts';
-import { allOf } from '../../api/pages.ts';
-import { useRun } from '../../api/run.ts';
-import { needs } from '../../api/session.ts';
+import { allOf, api, ask, needs, settingsTurn, useLoad, useRun } from '../../api/index.ts';
 import type { ShownEntry } from '../../api/shapes.ts';
 import { address, linkTo, setQuery } from '../../address.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';

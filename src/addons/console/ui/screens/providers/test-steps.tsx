@@ -1,4 +1,4 @@
-import type { Run } from '../../api/run.ts';
+import type { Run } from '../../api/index.ts';
 import { ms } from '../../parts/format.ts';
 import { RunStatus } from '../../parts/run-status.tsx';
 

@@ -1,9 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { download } from '../../api/download.ts';
-import { useLoad } from '../../api/load.ts';
-import { needs, session } from '../../api/session.ts';
+import { api, ask, download, needs, session, useAction, useLoad } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { setQuery } from '../../address.ts';
 import { Button } from '../../parts/button.tsx';

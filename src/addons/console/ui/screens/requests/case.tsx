@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { api, ask } from '../../api/client.ts';
-import { session } from '../../api/session.ts';
+import { api, ask, session } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { setQuery } from '../../address.ts';
 import { Button } from '../../parts/button.tsx';

@@ -1,7 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { address, setQuery } from '../../address.ts';
-import { api, ask } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
+import { api, ask, useLoad } from '../../api/index.ts';
 import type { ApiSchemas, ListedRequest, ShownRequest } from '../../api/shapes.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Chip, toneOf } from '../../parts/chip.tsx';

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { boot, live, missed } from '../../api/live.ts';
-import { session } from '../../api/session.ts';
+import { boot, live, missed, session } from '../../api/index.ts';
 import type { ListedRequest } from '../../api/shapes.ts';
 import { address, go, setQuery, writeAddress } from '../../address.ts';
 import { Button } from '../../parts/button.tsx';

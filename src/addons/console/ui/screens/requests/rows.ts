@@ -2,7 +2,7 @@ import type { ListedRequest } from '../../api/shapes.ts';
 
 export const MAX_ROWS = 10_000;
 
-export type RowState = 'complete' | 'rescued' | 'failed' | 'aborted' | 'running';
+type RowState = 'complete' | 'rescued' | 'failed' | 'aborted' | 'running';
 
 export const stateOf = ({ state, rescued }: Pick<ListedRequest, 'state' | 'rescued'>): RowState =>
   rescued === true && state === 'complete' ? 'rescued' : state;
@@ -19,7 +19,6 @@ export const isIn = (state: string | null, line: ListedRequest): boolean => {
 export class Rows {
   #rows: ListedRequest[] = [];
   readonly #places = new Map<string, number>();
-  readonly counts: Record<RowState, number> = { complete: 0, rescued: 0, failed: 0, aborted: 0, running: 0 };
 
   get all(): readonly ListedRequest[] {
     return this.#rows;
@@ -41,9 +40,8 @@ export class Rows {
       this.#rows = [...this.#rows];
       return 0;
     }
-    for (const line of fresh.values()) this.counts[stateOf(line)] += 1;
     this.#rows = merged([...fresh.values()].toSorted(later), this.#rows);
-    for (const dropped of this.#rows.splice(MAX_ROWS)) this.counts[stateOf(dropped)] -= 1;
+    this.#rows.splice(MAX_ROWS);
     this.#places.clear();
     this.#rows.forEach(({ request_id }, index) => this.#places.set(request_id, index));
     return fresh.size;
@@ -53,8 +51,6 @@ export class Rows {
     const old = this.#rows[index];
     // A line of a list that was on its way does not bring back what a later one ended.
     if (old === undefined || (old.state !== 'running' && line.state === 'running')) return;
-    this.counts[stateOf(old)] -= 1;
-    this.counts[stateOf(line)] += 1;
     this.#rows[index] = line;
   }
 }

@@ -1,7 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { session } from '../../api/session.ts';
+import { api, ask, session, useAction } from '../../api/index.ts';
 import type { ShownExplanation, ShownRequest } from '../../api/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Plain, Problem } from '../../parts/states.tsx';

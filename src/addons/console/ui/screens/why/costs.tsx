@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { api, ask } from '../../api/client.ts';
+import { api, ask } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { TextField } from '../../parts/fields.tsx';
 import { count, unpriced, usd } from '../../parts/format.ts';

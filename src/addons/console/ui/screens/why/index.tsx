@@ -1,5 +1,4 @@
-import { useLoad } from '../../api/load.ts';
-import { session } from '../../api/session.ts';
+import { session, useLoad } from '../../api/index.ts';
 import { address, setQuery } from '../../address.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Chip } from '../../parts/chip.tsx';

@@ -1,7 +1,5 @@
 import { useSignal, type Signal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { useLoad, type Loading } from '../../api/load.ts';
+import { api, ask, type Loading, useAction, useLoad } from '../../api/index.ts';
 import type { ShownExplanation } from '../../api/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Check, fieldOf, memberOf, TextArea, TextField } from '../../parts/fields.tsx';
