@@ -1,6 +1,5 @@
+import { TreeFragment, type SyntaxNode, type Tree } from '@lezer/common';
 import { parser } from '@lezer/yaml';
-
-type SyntaxNode = ReturnType<ReturnType<typeof parser.parse>['resolveInner']>;
 
 /** A part of a settings file as far as it can be read: a text that is being written has no other form yet. Offsets are those of the text. */
 export type YamlNode =
@@ -81,9 +80,27 @@ function itemsOf(node: SyntaxNode, text: string, depth: number): readonly YamlNo
   return items;
 }
 
+/** The last whole text: the next one differs from it by a letter. */
+let last: { readonly text: string; readonly tree: Tree; readonly root: YamlNode | undefined } | undefined;
+
+/** Parts that the last whole text has, too, are not parsed again. */
+function parse(text: string): Tree {
+  if (!last) return parser.parse(text);
+  const { text: old, tree } = last;
+  const most = Math.min(old.length, text.length);
+  let [start, end] = [0, 0];
+  while (start < most && old[start] === text[start]) start += 1;
+  while (end < most - start && old.at(-1 - end) === text.at(-1 - end)) end += 1;
+  const change = { fromA: start, toA: old.length - end, fromB: start, toB: text.length - end };
+  return parser.parse(text, TreeFragment.applyChanges(TreeFragment.addTree(tree), [change]));
+}
+
 export function readYaml(text: string): YamlNode | undefined {
-  const document = parser.parse(text).topNode.getChild('Document');
-  return nodeOf(document?.firstChild ?? undefined, text, 0);
+  if (last?.text === text) return last.root;
+  const tree = parse(text);
+  const root = nodeOf(tree.topNode.getChild('Document')?.firstChild ?? undefined, text, 0);
+  last = { text, tree, root };
+  return root;
 }
 
 /** Undefined: in a comment or in a text of several lines. */
@@ -91,7 +108,7 @@ export function placeAt(text: string, offset: number): YamlPlace | undefined {
   const before = text.slice(0, offset);
   // Any letter: where nothing is written yet, it shows what would be there.
   const marked = `${before}x`;
-  const at = parser.parse(marked).resolveInner(marked.length, -1);
+  const at = parse(marked).resolveInner(marked.length, -1);
   if (/^(?:Comment|BlockLiteral)/.test(at.name) || marked.slice(at.from, at.to).includes('\n')) return undefined;
   const quote = at.name === 'QuotedLiteral' ? (before[at.from] ?? '') : '';
   const from = quote === '' ? offset - /[^\s,{}[\]"']*$/.exec(before)![0].length : at.from + 1;

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { Doing } from '../api/index.ts';
 
-export interface ButtonProps {
+interface ButtonProps {
   readonly label: ComponentChildren;
   /** Its classes: `main`, `danger`, `plain`. */
   readonly kind?: string | undefined;

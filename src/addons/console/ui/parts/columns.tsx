@@ -4,6 +4,8 @@ import { Chip, toneOf } from './chip.tsx';
 import { moment } from './format.ts';
 import type { Column } from './table.tsx';
 
+export type { Column } from './table.tsx';
+
 type Value<Row, Of = string | null | undefined> = (row: Row) => Of;
 type Width = Column<never>['width'];
 type Off = Column<never>['off'];

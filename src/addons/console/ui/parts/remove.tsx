@@ -2,8 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { type ConsoleRole, needs, useAction } from '../api/index.ts';
 import { Opens } from './button.tsx';
-import { Decide } from './decide.tsx';
-import { Dialog } from './dialog.tsx';
+import { Decide, Dialog } from './dialog.tsx';
 import { TextField } from './fields.tsx';
 
 interface RemoveProps {

@@ -12,10 +12,8 @@ import { Head } from '../../parts/head.tsx';
 import { Rows } from '../../parts/rows.tsx';
 import { Tabs, tabOf } from '../../parts/segments.tsx';
 import { Command, Empty, Load } from '../../parts/states.tsx';
-import { nameColumn, OWNER, stateColumn, textColumn, timeColumn } from '../../parts/columns.tsx';
-import type { Column } from '../../parts/table.tsx';
-import { AddWebhook } from './add.tsx';
-import { WebhookDetail } from './webhook.tsx';
+import { nameColumn, OWNER, stateColumn, textColumn, timeColumn, type Column } from '../../parts/columns.tsx';
+import { AddWebhook, WebhookDetail } from './webhook.tsx';
 
 type FiredAlert = ApiSchemas['fired_alert'];
 type Webhook = ApiSchemas['alert'];

@@ -13,8 +13,7 @@ import { Rows } from '../../parts/rows.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Tabs } from '../../parts/segments.tsx';
 import { Empty, Loads, Problem } from '../../parts/states.tsx';
-import { nameColumn, textColumn, timeColumn } from '../../parts/columns.tsx';
-import type { Column } from '../../parts/table.tsx';
+import { nameColumn, textColumn, timeColumn, type Column } from '../../parts/columns.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
 
 type AuditRow = ApiSchemas['audit_row'];

@@ -13,7 +13,7 @@ import { CaseTests, type CaseEvents } from './case-tests.tsx';
 import { edit, edits, isBehind, settle, textsWith } from './edits.ts';
 import { Effect } from './effect.tsx';
 import { History } from './history.tsx';
-import { configOf, isStored, loadHealth, loadKnown, loadOpenFile, type OpenFile } from './load.ts';
+import { configOf, isStored, loadHealth, loadKnown, loadOpenFile, type OpenText } from './load.ts';
 import { Marks, withFix, type Mark } from './marks.tsx';
 import { RouteView } from './route-view.tsx';
 import { Save, Sides, useSave } from './save.tsx';
@@ -67,7 +67,7 @@ function useMarks(path: string, text: string) {
 }
 
 interface OpenedProps {
-  readonly now: OpenFile;
+  readonly now: OpenText;
   readonly onReload: () => void;
 }
 

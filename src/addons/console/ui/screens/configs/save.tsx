@@ -6,13 +6,13 @@ import { Diff } from '../../parts/diff.tsx';
 import { linesOfPatch, PatchDialog } from '../../parts/patch.tsx';
 import { Load, Problem } from '../../parts/states.tsx';
 import { dropEdit, edits, isBehind, rebase } from './edits.ts';
-import { configOf, isStored, type OpenFile } from './load.ts';
+import { configOf, isStored, type OpenText } from './load.ts';
 
 const patchOf = (files: Readonly<Record<string, string>>, base?: string): Promise<ProposedPatch> =>
   ask(api.POST('/settings/patch', { params: {}, body: { files, ...(base !== undefined && { base }) } }));
 
 /** Rejects with `precondition_failed`: another person has written it, meanwhile. */
-function saveConfig({ path, etag = '', isNew }: OpenFile, text: string): Promise<unknown> {
+function saveConfig({ path, etag = '', isNew }: OpenText, text: string): Promise<unknown> {
   const id = configOf(path) ?? '';
   const spec = { text };
   if (isNew) return ask(api.POST('/configs', { params: {}, body: { id, spec } }));
@@ -20,7 +20,7 @@ function saveConfig({ path, etag = '', isNew }: OpenFile, text: string): Promise
 }
 
 /** The edited files as they were begun with these settings. What the store owns is no file. */
-const filesOf = ({ path, base }: OpenFile, text: string): Readonly<Record<string, string>> => ({
+const filesOf = ({ path, base }: OpenText, text: string): Readonly<Record<string, string>> => ({
   ...Object.fromEntries(
     Object.entries(edits.value).flatMap(([name, one]) =>
       isStored(name) || one.of.base !== base ? [] : [[name, one.text]],
@@ -30,7 +30,7 @@ const filesOf = ({ path, base }: OpenFile, text: string): Readonly<Record<string
 });
 
 /** Saves what the store owns; a file is changed by a patch, which a person applies. */
-export function useSave(now: OpenFile, text: string, onReload: () => void) {
+export function useSave(now: OpenText, text: string, onReload: () => void) {
   const { path } = now;
   const patch = useSignal<ProposedPatch | undefined>(undefined);
   const doing = useAction(async () => {
@@ -71,7 +71,7 @@ export function Save({ path, save: { doing, patch, lacks } }: SaveProps) {
 }
 
 /** Both sides of a text that two have changed: what is in force, and what is here. */
-export function Sides({ now, text }: { readonly now: OpenFile; readonly text: string }) {
+export function Sides({ now, text }: { readonly now: OpenText; readonly text: string }) {
   return (
     <section class="notice warning stack tight" aria-label="Both sides">
       <p>

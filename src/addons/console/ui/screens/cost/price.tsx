@@ -1,8 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { api, ask, needs, owns, useAction } from '../../api/index.ts';
 import type { ProposedPatch } from '../../api/shapes.ts';
-import { Decide } from '../../parts/decide.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Decide, Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { PatchDialog } from '../../parts/patch.tsx';
 import { priceId } from './figures.ts';

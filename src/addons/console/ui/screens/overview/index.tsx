@@ -5,27 +5,28 @@ import { go } from '../../address.ts';
 import { count, moment, ms, short, usd } from '../../parts/format.ts';
 import { Figures } from '../../parts/facts.tsx';
 import { Head } from '../../parts/head.tsx';
-import { Tabs, tabOf } from '../../parts/segments.tsx';
+import { tabOf, Tabs } from '../../parts/segments.tsx';
 import { Loads, Problem } from '../../parts/states.tsx';
-import type { PlotLine, PlotProps } from '../../parts/plot.tsx';
+import { Plot, type PlotLine, type PlotProps } from '../../parts/plot.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
 import {
   firstSteps,
   highestOf,
+  type OverviewState,
+  type PlottedStats,
+  type RangeName,
   RANGES,
+  tableOf,
   timesOf,
   topOf,
   total,
   wholeOf,
-  wrongOf,
-  type RangeName,
-  type OverviewState,
-  type PlottedStats,
   type Wrong,
+  wrongOf,
 } from './figures.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { loadOverview, loadState, type OverviewStats } from './load.ts';
-import { PlotCard } from './plot-card.tsx';
+import { Grid } from '../../parts/grid.tsx';
 
 const REFRESH_MS = 15_000;
 
@@ -228,6 +229,34 @@ function TopList({ title, filter, by, stats, none }: TopProps) {
           <span class="num">{by === 'usd' ? usd(top.usd) : short(top[by])}</span>
         </p>
       ))}
+    </section>
+  );
+}
+
+interface PlotCardProps extends PlotProps {
+  readonly title: string;
+  /** Values of several steps are added up. */
+  readonly add: boolean;
+}
+
+/** A plot, and the same figures as a table for screen readers. */
+function PlotCard({ title, add, ...plot }: PlotCardProps) {
+  const { times, lines, unit } = plot;
+  const values = lines.map((line) => line.values);
+  const rows = useMemo(() => tableOf(times, values, add), [times, lines]);
+  return (
+    <section class="card">
+      <h2 class="small">{title}</h2>
+      <Plot {...plot} />
+      <Grid
+        hidden
+        label={title}
+        head={['Time', ...lines.map(({ label }) => label)]}
+        rows={rows.map(({ at, values: of }) => [
+          moment(at * 1000),
+          ...of.map((value) => (value === null ? 'none' : unit(value))),
+        ])}
+      />
     </section>
   );
 }

@@ -9,11 +9,9 @@ import { Rows } from '../../parts/rows.tsx';
 import { hasWords, Nothing } from '../../parts/search-field.tsx';
 import { Tabs, tabOf } from '../../parts/segments.tsx';
 import { Empty, Loads } from '../../parts/states.tsx';
-import { nameColumn, stateColumn, textColumn, timeColumn } from '../../parts/columns.tsx';
-import type { Column } from '../../parts/table.tsx';
+import { nameColumn, stateColumn, textColumn, timeColumn, type Column } from '../../parts/columns.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
-import { CreateToken } from './create.tsx';
-import { TokenDetail } from './token.tsx';
+import { CreateToken, TokenDetail } from './token.tsx';
 
 type Person = ApiSchemas['person'];
 type Token = ApiSchemas['token'] & { readonly seen: string | undefined };

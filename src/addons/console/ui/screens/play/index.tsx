@@ -86,7 +86,7 @@ interface SendProps {
 }
 
 function SendRow({ asking: { as, text }, columns, onSend }: SendProps) {
-  const running = columns.value.some(({ state }) => state.value === 'running');
+  const running = columns.value.some(({ now }) => now.value.state === 'running');
   const lack = as === '' ? 'Choose a key first.' : text === '' ? 'Write a message first.' : needs('operator');
   const isFull = columns.value.length >= MOST_COLUMNS;
   return (
@@ -157,9 +157,10 @@ const BEFORE: Readonly<Record<string, string>> = {
 };
 
 function ReplyColumn({ column, onRemove }: { readonly column: Column; readonly onRemove: (() => void) | undefined }) {
-  const { model, reply, state, error } = column;
+  const { model, now } = column;
+  const { reply, state, error } = now.value;
   const asText = useSignal(false);
-  const { text, thinking, tools } = reply.value;
+  const { text, thinking, tools } = reply;
   return (
     <section class="card stack" aria-label={`Reply of ${model.value}`}>
       <div class="row">
@@ -174,16 +175,16 @@ function ReplyColumn({ column, onRemove }: { readonly column: Column; readonly o
         </label>
         {onRemove && <Button label="✕" name="Remove the model" onClick={onRemove} />}
       </div>
-      {error.value && <Problem error={error.value} />}
+      {error && <Problem error={error} />}
       {thinking !== '' && (
         <details>
           <summary>Thinking</summary>
           <p class="second pre">{thinking}</p>
         </details>
       )}
-      <div class="reply" aria-live="polite" aria-busy={state.value === 'running'}>
+      <div class="reply" aria-live="polite" aria-busy={state === 'running'}>
         {text === '' ? (
-          <p class="third">{BEFORE[state.value]}</p>
+          <p class="third">{BEFORE[state]}</p>
         ) : asText.value ? (
           <p class="pre">{text}</p>
         ) : (
@@ -201,21 +202,20 @@ function ReplyColumn({ column, onRemove }: { readonly column: Column; readonly o
 }
 
 function Figures({ column, asText }: { readonly column: Column; readonly asText: Signal<boolean> }) {
-  const { reply, state, firstMs, totalMs, requestId } = column;
-  const { tokens, finish } = reply.value;
+  const { reply, state, firstMs, totalMs, requestId } = column.now.value;
   return (
     <p class="row second">
-      <span title="first content">{firstMs.value === undefined ? NONE : ms(firstMs.value)}</span>
-      <span title="total">{totalMs.value === undefined ? NONE : ms(totalMs.value)}</span>
-      <span title="tokens in → out">{tokens === '' ? NONE : tokens}</span>
-      <span>{state.value === 'stopped' ? 'stopped' : finish}</span>
+      <span title="first content">{ms(firstMs)}</span>
+      <span title="total">{ms(totalMs)}</span>
+      <span title="tokens in → out">{reply.tokens || NONE}</span>
+      <span>{state === 'stopped' ? 'stopped' : reply.finish}</span>
       <Button
         label="As text"
         kind="plain right"
         pressed={asText.value}
         onClick={() => void (asText.value = !asText.value)}
       />
-      {requestId.value !== undefined && <a href={`#/requests/${encodeURIComponent(requestId.value)}/why`}>Why</a>}
+      {requestId !== undefined && <a href={`#/requests/${encodeURIComponent(requestId)}/why`}>Why</a>}
     </p>
   );
 }

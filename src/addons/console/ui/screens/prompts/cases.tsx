@@ -17,7 +17,7 @@ import {
   type Of,
   type PromptCase,
 } from './work.tsx';
-import { parse, type Version } from './prompt.ts';
+import { parse, type PromptVersion } from './prompt.ts';
 
 const MOST_CASES = 50;
 
@@ -107,7 +107,7 @@ function RunRow(of: Of & { readonly problem: { value: string | undefined } }) {
 }
 
 /** A version as it is saved takes the path of prompts; one with changes runs as it is typed. */
-function versionIn(worked: Version | string, changed: number | undefined, number: number): object {
+function versionIn(worked: PromptVersion | string, changed: number | undefined, number: number): object {
   if (typeof worked === 'string') throw new Error(worked);
   const { digest: _, ...draft } = worked;
   return changed === undefined ? { version: String(number) } : { draft };

@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import { memberOf, TextArea, TextField } from '../../parts/fields.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { typedValues, ValueFields, type Of } from './work.tsx';
-import { edited, namesIn, parse, type Edited } from './prompt.ts';
+import { edited, namesIn, parse, type EditedVersion } from './prompt.ts';
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'];
 
@@ -12,7 +12,7 @@ const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'];
 export function Editor(of: Of) {
   const { spec, number, work } = of;
   const draft = work.edits.value[number] ?? edited(spec.versions[number] ?? {});
-  const change = (next: Partial<Edited>): void =>
+  const change = (next: Partial<EditedVersion>): void =>
     void (work.edits.value = { ...work.edits.value, [number]: { ...draft, ...next } });
   const fields = {
     get value() {
@@ -41,12 +41,12 @@ export function Editor(of: Of) {
 }
 
 interface DraftProps {
-  readonly draft: Edited;
-  readonly change: (next: Partial<Edited>) => void;
+  readonly draft: EditedVersion;
+  readonly change: (next: Partial<EditedVersion>) => void;
 }
 
 function Messages({ draft: { messages }, change }: DraftProps) {
-  const set = (index: number, next: Partial<Edited['messages'][number]>): void =>
+  const set = (index: number, next: Partial<EditedVersion['messages'][number]>): void =>
     change({ messages: messages.map((one, at) => (at === index ? { ...one, ...next } : one)) });
   return (
     <>

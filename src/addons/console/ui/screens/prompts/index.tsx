@@ -3,15 +3,13 @@ import { allOf, api, ask, needs, owns, settingsTurn, useAction, useLoad } from '
 import type { ProposedPatch } from '../../api/shapes.ts';
 import { address, setQuery } from '../../address.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
-import { Decide } from '../../parts/decide.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Decide, Dialog } from '../../parts/dialog.tsx';
 import { TextArea, TextField } from '../../parts/fields.tsx';
 import { PatchDialog } from '../../parts/patch.tsx';
 import { Head } from '../../parts/head.tsx';
 import { Rows } from '../../parts/rows.tsx';
 import { Loads } from '../../parts/states.tsx';
-import { nameColumn, OWNER, textColumn } from '../../parts/columns.tsx';
-import type { Column } from '../../parts/table.tsx';
+import { nameColumn, OWNER, textColumn, type Column } from '../../parts/columns.tsx';
 import { PromptPage } from './page.tsx';
 import { namesIn, numbersOf, specOf, type Prompt } from './prompt.ts';
 

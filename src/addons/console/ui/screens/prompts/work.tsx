@@ -10,10 +10,10 @@ import {
   startOf,
   valuesOf,
   versionOf,
-  type Edited,
+  type EditedVersion,
   type Prompt,
   type Spec,
-  type Version,
+  type PromptVersion,
 } from './prompt.ts';
 
 export interface PromptProps {
@@ -47,7 +47,7 @@ export interface PromptCase {
 /** What a person has typed about a prompt. It lives as long as the page: texts are in no address and no storage. */
 interface Work {
   /** By the number of the version. */
-  readonly edits: Signal<Readonly<Record<number, Edited>>>;
+  readonly edits: Signal<Readonly<Record<number, EditedVersion>>>;
   /** Values of the form, as they are typed. */
   readonly values: Signal<Readonly<Record<string, string>>>;
   readonly cases: Signal<readonly PromptCase[]>;
@@ -83,7 +83,7 @@ function orWords<Made>(make: () => Made): Made | string {
 }
 
 /** The version with what a person has changed of it; the text of a mistake. */
-export function workedVersion(spec: Spec, { edits }: Work, number: number): Version | string {
+export function workedVersion(spec: Spec, { edits }: Work, number: number): PromptVersion | string {
   const draft = edits.value[number];
   return draft ? orWords(() => versionOf(draft)) : (spec.versions[number] ?? {});
 }
@@ -93,7 +93,7 @@ export type Of = PromptProps & {
   readonly number: number;
   readonly beside: number;
   readonly work: Work;
-  readonly worked: Version | string;
+  readonly worked: PromptVersion | string;
 };
 
 export const Beside = ({ spec, beside }: Pick<Of, 'spec' | 'beside'>) => (

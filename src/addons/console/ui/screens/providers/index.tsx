@@ -10,8 +10,7 @@ import { Head } from '../../parts/head.tsx';
 import { End } from '../../parts/remove.tsx';
 import { Rows } from '../../parts/rows.tsx';
 import { Load, Loads } from '../../parts/states.tsx';
-import { nameColumn, OWNER, stateColumn, textColumn } from '../../parts/columns.tsx';
-import type { Column } from '../../parts/table.tsx';
+import { nameColumn, OWNER, stateColumn, textColumn, type Column } from '../../parts/columns.tsx';
 import { AddProvider } from './add.tsx';
 import { TestSteps, type TestEvents } from './test-steps.tsx';
 

@@ -1,7 +1,6 @@
 import type { ListedRequest } from '../../api/shapes.ts';
-import { stateColumn, textColumn } from '../../parts/columns.tsx';
+import { stateColumn, textColumn, type Column } from '../../parts/columns.tsx';
 import { clock, count, moment, ms } from '../../parts/format.ts';
-import type { Column } from '../../parts/table.tsx';
 import { stateOf } from './rows.ts';
 
 const modelOf = ({ provider, request_model, alias }: ListedRequest): string | undefined =>

@@ -9,8 +9,7 @@ import { Facts, Figures } from '../../parts/facts.tsx';
 import { count, moment, ms, NONE, unpriced, usd } from '../../parts/format.ts';
 import { Copy, Loads } from '../../parts/states.tsx';
 import { Tests } from '../../parts/tests.tsx';
-import { TestCase } from './case.tsx';
-import { Texts } from './texts.tsx';
+import { TestCase, Texts } from './texts.tsx';
 import { failureOf, isRescued, timelineOf, type TimelineRow } from './timeline.ts';
 
 /** The record of one request. */
