@@ -24,6 +24,8 @@ export interface YamlPlace {
 
 /** Deeper texts are read to there. */
 const MAX_DEPTH = 200;
+/** The end of a longer word is completed. */
+const MAX_WORD = 256;
 
 const childrenOf = (node: SyntaxNode): readonly SyntaxNode[] => {
   const children: SyntaxNode[] = [];
@@ -111,7 +113,8 @@ export function placeAt(text: string, offset: number): YamlPlace | undefined {
   const at = parse(marked).resolveInner(marked.length, -1);
   if (/^(?:Comment|BlockLiteral)/.test(at.name) || marked.slice(at.from, at.to).includes('\n')) return undefined;
   const quote = at.name === 'QuotedLiteral' ? (before[at.from] ?? '') : '';
-  const from = quote === '' ? offset - /[^\s,{}[\]"']*$/.exec(before)![0].length : at.from + 1;
+  const word = /[^\s,{}[\]"']*$/.exec(before.slice(-MAX_WORD))![0];
+  const from = quote === '' ? offset - word.length : at.from + 1;
   const path: (string | number)[] = [];
   let inside: YamlPlace['in'] | undefined;
   for (let node = at, parent = at.parent; parent && path.length <= MAX_DEPTH; node = parent, parent = parent.parent) {
