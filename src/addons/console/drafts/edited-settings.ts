@@ -78,7 +78,11 @@ async function readEdited(folder: string, inForce: SettingsSources, texts: Texts
 }
 
 /** Texts as they would be written: marks that a reader has left as they were are the secrets that they stand for. */
-export async function wholeTexts(folder: string, inForce: SettingsSources, texts: Texts): Promise<Omit<Edited, 'loaded'>> {
+export async function wholeTexts(
+  folder: string,
+  inForce: SettingsSources,
+  texts: Texts,
+): Promise<Omit<Edited, 'loaded'>> {
   const isMarked = Object.values(texts).some((text) => text.includes('•'));
   const secrets = isMarked ? (await load(folder, inForce, {})).secrets() : [];
   const lost: Diagnostic[] = [];

@@ -78,7 +78,11 @@ export function completeAt(text: string, offset: number, known: Known): EditorCo
 }
 
 /** The schemas of a path. Of the branches of a union only those count which the file has chosen. */
-function schemasAt(path: YamlPlace['path'], { root, schemas }: Known, file: YamlNode | undefined): readonly SettingsSchema[] {
+function schemasAt(
+  path: YamlPlace['path'],
+  { root, schemas }: Known,
+  file: YamlNode | undefined,
+): readonly SettingsSchema[] {
   let here = alternativesOf({ $ref: `${root}#` }, schemas);
   for (const [depth, step] of path.entries()) {
     const node = nodeAt(file, path.slice(0, depth));

@@ -45,10 +45,15 @@ export function fitting(containers: readonly SettingsSchema[], tagOf: TagOf): re
   return fit.some((one) => isSchema(one['properties'])) ? fit : containers;
 }
 
-export const propertiesOf = (schema: SettingsSchema): SettingsSchema => (isSchema(schema['properties']) ? schema['properties'] : {});
+export const propertiesOf = (schema: SettingsSchema): SettingsSchema =>
+  isSchema(schema['properties']) ? schema['properties'] : {};
 
 /** The schemas of a member. */
-export function childOf(containers: readonly SettingsSchema[], step: string | number, schemas: Schemas): readonly SettingsSchema[] {
+export function childOf(
+  containers: readonly SettingsSchema[],
+  step: string | number,
+  schemas: Schemas,
+): readonly SettingsSchema[] {
   return containers.flatMap((one) => {
     if (typeof step === 'number') return alternativesOf(one['items'], schemas);
     const member = propertiesOf(one)[step] ?? one['additionalProperties'];

@@ -147,7 +147,9 @@ export function versionOf({ model, note, messages, variables, rest }: EditedVers
     ...(note !== '' && { note }),
     ...(model !== '' && { model }),
     ...(rest !== '' && Object(parse(rest, 'The text of other fields'))),
-    ...(variables !== '' && { variables: parse(variables, 'The text of the variables') as PromptVersion['variables'] & {} }),
+    ...(variables !== '' && {
+      variables: parse(variables, 'The text of the variables') as PromptVersion['variables'] & {},
+    }),
     messages: messages.map(({ of: { content: _, ...of }, text, parts }) => ({
       ...of,
       ...((text !== '' || of['tool_calls'] === undefined) && {
