@@ -76,11 +76,11 @@ describe('the built console', () => {
       'preact',
       'uplot',
       'marked',
-      'wouter-preact',
       'openapi-fetch',
       '@tanstack/virtual-core',
       '@codemirror/view',
       '@lezer/common',
+      '@lezer/yaml',
     ])
       expect(files['licenses.txt']).toMatch(new RegExp(`^${name} \\d`, 'm'));
   });

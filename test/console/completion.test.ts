@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { completeAt, hoverAt, type Known } from '../../src/addons/console/ui/editor/completion.ts';
-import { placeAt, readYaml } from '../../src/addons/console/ui/editor/yaml-scan.ts';
+import { placeAt, readYaml } from '../../src/addons/console/ui/editor/yaml-tree.ts';
 import { readSchema, SCHEMA_NAMES } from '../../src/core/settings/schema/schema-files.ts';
 
 const idOf = (name: string): string => `https://gatehouse.dev/schemas/${name}.json`;

@@ -5,7 +5,7 @@ import { axe, buildPage, expectClean, LOOKS, openPage, type OpenPage } from './k
 import { serveRecorded, type RecordedPage } from './page.ts';
 import { ANSWERS } from './recorded/answers.ts';
 import { STORED } from './recorded/configs.ts';
-import { PRODUCTION } from './recorded/requests.ts';
+import { PRODUCTION, session } from './recorded/requests.ts';
 
 const FILE = '#/configs?file=gateway/production.yaml';
 const VALID = 'text=These settings are valid';
@@ -296,6 +296,54 @@ describe.skipIf(executable === undefined)('the screen of settings texts', () => 
     await expectClean(now);
     const images = `document.querySelectorAll('img').length + document.querySelector('.editor').shadowRoot.querySelectorAll('img').length`;
     expect(await now.page.evaluate<number>(images)).toBe(0);
+  });
+
+  it('keeps an edit when the session ends, and asks before the browser drops it', async () => {
+    await openAt(FILE);
+    await now.page.waitForSelector(VALID);
+    served.answers = { ...ANSWERS, 'POST /settings/validate': 401, 'POST /session': { ...session, csrf: 'half' } };
+    await now.page.locator('.cm-line').nth(0).click();
+    await now.page.keyboard.press('End');
+    await now.page.keyboard.type(' kept');
+    await now.page.waitForSelector('dialog:has-text("admin token")');
+    served.answers = { ...served.answers, 'POST /settings/validate': ANSWERS['POST /settings/validate']! };
+    await now.page.fill('dialog input', 'a token');
+    await now.page.keyboard.press('Enter');
+    await now.page.waitForSelector(VALID);
+    expect(bodiesOf().at(-1)?.files?.['gateway/production.yaml']).toContain('name: Production kept\n');
+    const asked = now.page.waitForEvent('dialog');
+    await now.page.close({ runBeforeUnload: true });
+    const dialog = await asked;
+    expect(dialog.type()).toBe('beforeunload');
+    await dialog.dismiss();
+    expect(await written()).toMatch(/^name: Production kept\n/);
+  });
+
+  it('opens a config of ten thousand lines, and draws a part of its route', async () => {
+    const text = `name: many\ntargets:\n${'  - provider: "@simulator"\n'.repeat(10_000)}`;
+    served.answers = { ...ANSWERS, 'GET /settings/file': { path: 'x', hash: 'h', text, masked: [] } };
+    await openAt(FILE);
+    await now.page.waitForSelector('text=9,800 targets more');
+    expect(await now.page.locator('.route button').count()).toBe(201);
+    await now.page.locator('.cm-line').nth(0).click();
+    await now.page.keyboard.press('End');
+    await now.page.keyboard.type(' and more');
+    await expect
+      .poll(() => bodiesOf().at(-1)?.files?.['gateway/production.yaml']?.slice(0, 30))
+      .toContain('name: many and more\n');
+    await expectClean(now);
+  });
+
+  it('says what the gateway could not answer, and goes on when it can', async () => {
+    served.answers = { ...ANSWERS, 'GET /settings/names': 500, 'GET /providers': 503 };
+    await openAt(FILE);
+    await now.page.waitForSelector('.notice.failed:has-text("500")');
+    // Not known is not "no calls".
+    await now.page.waitForSelector('.route .chip:has-text("unknown")');
+    served.answers = ANSWERS;
+    await now.page.click('button:has-text("Retry")');
+    await now.page.waitForSelector('.notice.failed', { state: 'detached' });
+    await expectClean(now);
   });
 
   it('begins a new config: as a file by a patch, or in the store', async () => {

@@ -40,7 +40,6 @@ const BUTTONS: readonly Button[] = [
   { screen: 'team', name: 'Adjust', least: 'operator' },
   { screen: 'create', name: 'Create the key', least: 'admin', before: type('Id', 'web') },
   { screen: 'create', name: 'Create the key', least: 'operator', store: false, before: type('Id', 'web') },
-  { screen: 'config effect', name: 'Show the effect', least: 'operator' },
   { screen: 'config tests', name: 'Run the tests', least: 'operator' },
   {
     screen: 'stored config',

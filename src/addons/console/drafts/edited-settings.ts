@@ -1,16 +1,16 @@
 import { join, relative, resolve } from 'node:path';
 import { parseDocument, stringify, visit } from 'yaml';
 import type { EditedAnswer, FileDraft, SettingsFix } from '../../../core/process/console-port.ts';
-import type { InForce } from '../../../core/process/reload.ts';
 import { loadSettings, type LoadResult } from '../../../core/settings/read/load.ts';
 import type { Diagnostic } from '../../../core/settings/source/diagnostic.ts';
 import { editedFiles } from '../../../core/settings/read/edited-files.ts';
 import { nameOf } from '../../../core/settings/source/stored-objects.ts';
 import { maskSecrets } from '../settings/mask-secrets.ts';
-import { diffLines, unifiedDiff } from './unified-diff.ts';
+import { diffLines } from './diff-lines.ts';
+import { unifiedDiff } from './unified-diff.ts';
+import type { SettingsSources } from '../settings/written-settings.ts';
 
 type Texts = Readonly<Record<string, string>>;
-type Sources = Pick<InForce, 'files' | 'settings'>;
 
 interface Edited {
   readonly loaded: LoadResult;
@@ -21,7 +21,7 @@ interface Edited {
 }
 
 /** The mistakes of settings with these texts. Without the environment and further files: what a reference names is not read. */
-export async function validateEdited(folder: string, inForce: Sources, texts: Texts): Promise<EditedAnswer> {
+export async function validateEdited(folder: string, inForce: SettingsSources, texts: Texts): Promise<EditedAnswer> {
   const { loaded, texts: whole, lost } = await readEdited(folder, inForce, texts);
   return {
     hash: loaded.settings?.hash ?? null,
@@ -37,7 +37,7 @@ export async function validateEdited(folder: string, inForce: Sources, texts: Te
 }
 
 /** The change as a patch of the files. Texts of the state store are no files: their change is shown, and not applied by hand. */
-export async function patchEdited(folder: string, inForce: Sources, texts: Texts): Promise<FileDraft> {
+export async function patchEdited(folder: string, inForce: SettingsSources, texts: Texts): Promise<FileDraft> {
   const { loaded, texts: whole, lost } = await readEdited(folder, inForce, texts);
   const secrets = [...(await load(folder, inForce, {})).secrets(), ...loaded.secrets()];
   const drafts = Object.entries(whole).map(([name, after]) => {
@@ -65,20 +65,24 @@ const about = (folder: string, { diagnostics }: LoadResult, texts: Texts): reado
 const ended = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
 
 /** A file or a config of the state store as it is in force; empty: there is none. */
-export function textOf(folder: string, { files, settings }: Sources, name: string): string {
+export function textOf(folder: string, { files, settings }: SettingsSources, name: string): string {
   const read = files.contents.files.get(join(folder, name));
   if (read && 'text' in read) return read.text;
   const own = settings.stored?.objects.get(nameOf({ kind: 'configs', id: name.replace(/^store\/configs\//, '') }));
   return name.startsWith('store/') && own?.kind === 'configs' ? own.value.text : '';
 }
 
-async function readEdited(folder: string, inForce: Sources, texts: Texts): Promise<Edited> {
+async function readEdited(folder: string, inForce: SettingsSources, texts: Texts): Promise<Edited> {
   const whole = await wholeTexts(folder, inForce, texts);
   return { ...whole, loaded: await load(folder, inForce, whole.texts) };
 }
 
 /** Texts as they would be written: marks that a reader has left as they were are the secrets that they stand for. */
-export async function wholeTexts(folder: string, inForce: Sources, texts: Texts): Promise<Omit<Edited, 'loaded'>> {
+export async function wholeTexts(
+  folder: string,
+  inForce: SettingsSources,
+  texts: Texts,
+): Promise<Omit<Edited, 'loaded'>> {
   const isMarked = Object.values(texts).some((text) => text.includes('•'));
   const secrets = isMarked ? (await load(folder, inForce, {})).secrets() : [];
   const lost: Diagnostic[] = [];
@@ -89,7 +93,7 @@ export async function wholeTexts(folder: string, inForce: Sources, texts: Texts)
   return { texts: Object.fromEntries(whole), lost };
 }
 
-const load = (folder: string, { files, settings }: Sources, texts: Texts): Promise<LoadResult> =>
+const load = (folder: string, { files, settings }: SettingsSources, texts: Texts): Promise<LoadResult> =>
   loadSettings(folder, {
     env: {},
     files: editedFiles(folder, { contents: files.contents, stored: settings.stored }, texts),

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { diffLines, unifiedDiff } from './unified-diff.ts';
+import { diffLines } from './diff-lines.ts';
+import { unifiedDiff } from './unified-diff.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-diff-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

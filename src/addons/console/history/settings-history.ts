@@ -3,7 +3,7 @@ import type { SettingsVersion, WrittenSettings } from '../../../core/process/con
 import { nameOf } from '../../../core/settings/source/stored-objects.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import { unifiedDiff } from '../drafts/unified-diff.ts';
-import type { WrittenFrom } from '../settings/written-settings.ts';
+import type { SettingsSources } from '../settings/written-settings.ts';
 
 const MOST = 100;
 /** Of all diffs together, in characters. */
@@ -12,18 +12,18 @@ const MAX_TEXTS = 2 * 1024 * 1024;
 const MAX_BYTES = 100_000;
 
 /** By file, masked: no version has a secret. */
-type FileTexts = ReadonlyMap<string, string>;
+type MaskedTexts = ReadonlyMap<string, string>;
 
 /** The versions of the settings that this process has served since its start, the latest first, each with what it changed. */
 export class SettingsHistory {
   #versions: readonly SettingsVersion[] = [];
-  #last: FileTexts | undefined;
+  #last: MaskedTexts | undefined;
   #reading: Promise<void> = Promise.resolve();
-  readonly #written: (inForce: WrittenFrom) => Promise<WrittenSettings>;
+  readonly #written: (inForce: SettingsSources) => Promise<WrittenSettings>;
   readonly #tools: { readonly clock: Clock; readonly log: Pick<Logger, 'error'> };
 
   constructor(
-    written: (inForce: WrittenFrom) => Promise<WrittenSettings>,
+    written: (inForce: SettingsSources) => Promise<WrittenSettings>,
     tools: { readonly clock: Clock; readonly log: Pick<Logger, 'error'> },
   ) {
     this.#written = written;
@@ -31,7 +31,7 @@ export class SettingsHistory {
   }
 
   /** Called when settings have taken effect. */
-  add(inForce: WrittenFrom): void {
+  add(inForce: SettingsSources): void {
     const at = this.#tools.clock.wall();
     this.#reading = this.#reading
       .then(() => this.#read(inForce, at))
@@ -43,7 +43,7 @@ export class SettingsHistory {
     return this.#versions;
   }
 
-  async #read(inForce: WrittenFrom, at: number): Promise<void> {
+  async #read(inForce: SettingsSources, at: number): Promise<void> {
     const { hash, files: names, file } = await this.#written(inForce);
     const small = names.filter(({ bytes }) => bytes <= MAX_BYTES);
     const texts = new Map(small.map(({ path }) => [path, file(path)?.text ?? '']));
@@ -62,14 +62,14 @@ export class SettingsHistory {
 }
 
 /** Who wrote the one object of the state store that has changed. Undefined: files have changed, or it was deleted. */
-function writerOf(files: SettingsVersion['files'], { settings }: WrittenFrom): string | undefined {
+function writerOf(files: SettingsVersion['files'], { settings }: SettingsSources): string | undefined {
   const [first, ...others] = files;
   const id = /^store\/configs\/(.+)$/.exec(first?.path ?? '')?.[1];
   if (id === undefined || others.length > 0) return undefined;
   return settings.stored?.objects.get(nameOf({ kind: 'configs', id }))?.by;
 }
 
-function changesOf(before: FileTexts, after: FileTexts): SettingsVersion['files'] {
+function changesOf(before: MaskedTexts, after: MaskedTexts): SettingsVersion['files'] {
   const paths = [...new Set([...before.keys(), ...after.keys()])].toSorted();
   return paths.flatMap((path) => {
     const [one, other] = [before.get(path) ?? '', after.get(path) ?? ''];

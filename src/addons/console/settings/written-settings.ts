@@ -10,10 +10,10 @@ import { maskSecrets } from './mask-secrets.ts';
 
 const MAX_PLACES = 5_000;
 
-export type WrittenFrom = Pick<InForce, 'files' | 'settings'>;
+export type SettingsSources = Pick<InForce, 'files' | 'settings'>;
 
 /** Reads the settings in force again, as they were written: without the environment, so that no secret of it is there. */
-export function createWrittenReader(folder: string): (inForce: WrittenFrom) => Promise<WrittenSettings> {
+export function createWrittenReader(folder: string): (inForce: SettingsSources) => Promise<WrittenSettings> {
   let last: { readonly of: InForce['files']; readonly read: Promise<WrittenSettings> } | undefined;
   return (inForce) => {
     const { files } = inForce;
@@ -22,7 +22,7 @@ export function createWrittenReader(folder: string): (inForce: WrittenFrom) => P
   };
 }
 
-async function read(folder: string, { files, settings }: WrittenFrom): Promise<WrittenSettings> {
+async function read(folder: string, { files, settings }: SettingsSources): Promise<WrittenSettings> {
   const { contents } = files;
   const sent = sentFiles(() => contents);
   const { stored } = settings;

@@ -49,7 +49,11 @@ export function linkTo(changes: Changes): string {
   return writeAddress(path, next);
 }
 
-/** The location of wouter's router. */
-export const usePage = Object.assign((): [string, (to: string) => void] => [address.value.path, go], {
-  hrefs: (to: string) => `#${to}`,
-});
+/** A part of a path as it was before it was written there. One that nothing has written stays as it is. */
+export function partOf(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,8 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { go } from './address.ts';
-import { api, ask } from './api/client.ts';
-import { useLoad } from './api/load.ts';
+import { api, ask, useLoad } from './api/index.ts';
 import type { ApiSchemas } from './api/shapes.ts';
 import { Dialog } from './parts/dialog.tsx';
 import { ALL_PLACES } from './nav.tsx';

@@ -1,21 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import type { ApiRefusal } from './client.ts';
+import type { ApiRefusal, ListPage } from './client.ts';
 import { asRefusal, useLoad, type Loading } from './load.ts';
 
-interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly next?: string;
-}
-
-interface Read<Item> extends Page<Item> {
+interface Read<Item> extends ListPage<Item> {
   /** The first page that it follows. */
-  readonly of: Page<Item>;
+  readonly of: ListPage<Item>;
   readonly error?: ApiRefusal;
 }
 
 interface Paged<Item> {
-  readonly first: Loading<Page<Item>>;
+  readonly first: Loading<ListPage<Item>>;
   readonly items: readonly Item[];
   /** Why the next page is not there. */
   readonly error: ApiRefusal | undefined;
@@ -28,7 +23,7 @@ interface Paged<Item> {
 /** A list that is read page by page. */
 export function usePaged<Item>(
   key: string | undefined,
-  read: (query: { readonly cursor?: string }, signal?: AbortSignal) => Promise<Page<Item>>,
+  read: (query: { readonly cursor?: string }, signal?: AbortSignal) => Promise<ListPage<Item>>,
 ): Paged<Item> {
   const first = useLoad(key, (signal) => read({}, signal));
   const later = useSignal<Read<Item> | undefined>(undefined);

@@ -5,10 +5,10 @@ import {
   fitting,
   propertiesOf,
   valuesOf,
-  type Schema,
+  type SettingsSchema,
   type Schemas,
 } from './schema-tree.ts';
-import { memberOf, nodeAt, placeAt, readYaml, type YamlNode, type YamlPlace } from './yaml-scan.ts';
+import { memberOf, nodeAt, placeAt, readYaml, type YamlNode, type YamlPlace } from './yaml-tree.ts';
 
 /** The names in force. */
 export interface SettingsNames {
@@ -36,7 +36,7 @@ export interface Option {
   readonly info: string;
 }
 
-export interface Completion {
+export interface EditorCompletion {
   readonly from: number;
   readonly options: readonly Option[];
 }
@@ -65,7 +65,7 @@ function targetNames(node: YamlNode | undefined): readonly string[] {
 }
 
 /** The keys and values that may stand where the text is being written. Undefined: nothing is known about the place. */
-export function completeAt(text: string, offset: number, known: Known): Completion | undefined {
+export function completeAt(text: string, offset: number, known: Known): EditorCompletion | undefined {
   const place = placeAt(text, offset);
   if (!place) return undefined;
   const root = readYaml(text);
@@ -78,7 +78,11 @@ export function completeAt(text: string, offset: number, known: Known): Completi
 }
 
 /** The schemas of a path. Of the branches of a union only those count which the file has chosen. */
-function schemasAt(path: YamlPlace['path'], { root, schemas }: Known, file: YamlNode | undefined): readonly Schema[] {
+function schemasAt(
+  path: YamlPlace['path'],
+  { root, schemas }: Known,
+  file: YamlNode | undefined,
+): readonly SettingsSchema[] {
   let here = alternativesOf({ $ref: `${root}#` }, schemas);
   for (const [depth, step] of path.entries()) {
     const node = nodeAt(file, path.slice(0, depth));
@@ -94,7 +98,7 @@ function schemasAt(path: YamlPlace['path'], { root, schemas }: Known, file: Yaml
 const snakeOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function keysOf(
-  here: readonly Schema[],
+  here: readonly SettingsSchema[],
   node: YamlNode | undefined,
   { schemas }: Known,
   place: YamlPlace,
@@ -123,7 +127,7 @@ function keysOf(
 }
 
 function valueOptions(
-  here: readonly Schema[],
+  here: readonly SettingsSchema[],
   root: YamlNode | undefined,
   { names }: Known,
   place: YamlPlace,

@@ -91,27 +91,20 @@ function offsetOf(doc: Text, line: number, column: number): number {
   return Math.min(from + Math.max(1, column) - 1, to);
 }
 
-/** The rest of the word at the place: the validator names its beginning. */
+/** The word of the fix, or the rest of the word at the place: the validator names its beginning. */
 function diagnosticOf({ line, column, severity, message, fix }: EditorMark, doc: Text): Diagnostic {
   const from = offsetOf(doc, line, column);
-  const rest = doc.lineAt(from).text.slice(from - doc.lineAt(from).from);
-  const to = from + (/^("[^"]*"?|'[^']*'?|[^\s,{}[\]:#]+)/.exec(rest)?.[0].length ?? 0);
-  const actions = fix
-    ? [
-        {
-          name: `Fix: ${fix.text}`,
-          apply: (view: EditorView) => view.dispatch({ changes: changeOf(fix, view.state.doc), userEvent: 'input' }),
-        },
-      ]
-    : [];
-  return { from, to, severity, message, actions };
+  if (!fix) {
+    const rest = doc.lineAt(from).text.slice(from - doc.lineAt(from).from);
+    const to = from + (/^("[^"]*"?|'[^']*'?|[^\s,{}[\]:#]+)/.exec(rest)?.[0].length ?? 0);
+    return { from, to, severity, message };
+  }
+  // The editor moves the place with the text around it.
+  const apply = (view: EditorView, start: number, end: number): void =>
+    view.dispatch({ changes: { from: start, to: end, insert: fix.text }, userEvent: 'input' });
+  const [start, end] = [offsetOf(doc, fix.line, fix.column), offsetOf(doc, fix.line, fix.end_column)];
+  return { from: start, to: end, severity, message, actions: [{ name: `Fix: ${fix.text}`, apply }] };
 }
-
-const changeOf = ({ line, column, end_column: end, text }: NonNullable<EditorMark['fix']>, doc: Text) => ({
-  from: offsetOf(doc, line, column),
-  to: offsetOf(doc, line, end),
-  insert: text,
-});
 
 /** Esc, then Tab leaves the editor: CodeMirror lets the next Tab go. */
 const tabs: readonly KeyBinding[] = [{ key: 'Tab', run: indentMore, shift: indentLess }];

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { routeOf, type RouteNode } from './route.ts';
-import { readYaml } from './yaml-scan.ts';
+import { readYaml } from './yaml-tree.ts';
 
 const lines = (node: RouteNode, depth = 0): readonly string[] => [
   `${' '.repeat(depth)}${[node.place, node.name, node.mode, node.to, node.share].filter(Boolean).join(' ')}`,
   ...node.conditions.map(({ text, target }) => `${' '.repeat(depth)}? ${text} → ${target}`),
   ...node.inner.flatMap((one) => lines(one, depth + 1)),
 ];
-const drawn = (text: string): readonly string[] => lines(routeOf(readYaml(text))!);
+const drawn = (text: string): readonly string[] => lines(routeOf(readYaml(text))!.node);
 
 describe('the route of a gateway config', () => {
   it('has conditions, weights, fallbacks and targets, in the words of records', () => {
@@ -52,11 +52,16 @@ targets:
     ['targets: [{ provider: "@a', ['config single', ' config.targets[0] @a']],
   ])('of an unfinished text is what can be read: %j', (text, expected) => {
     const route = routeOf(readYaml(text));
-    expect(route && lines(route)).toEqual(expected);
+    expect(route && lines(route.node)).toEqual(expected);
   });
 
   it('of a text with a thousand nested lists ends', () => {
     const deep = `${'targets: [{ '.repeat(1000)}`;
     expect(drawn(deep).length).toBeLessThan(30);
+  });
+
+  it('of more targets than are drawn says how many are left', () => {
+    const route = routeOf(readYaml(`targets:\n${'  - provider: "@a"\n'.repeat(10_000)}`), 200);
+    expect([route?.node.inner.length, route?.left]).toEqual([200, 9800]);
   });
 });

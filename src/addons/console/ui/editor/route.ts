@@ -1,4 +1,4 @@
-import { memberOf, nodeAt, type YamlNode } from './yaml-scan.ts';
+import { memberOf, nodeAt, type YamlNode } from './yaml-tree.ts';
 
 /** A node of the route of a gateway config: a target, or a group of them. */
 export interface RouteNode {
@@ -24,11 +24,25 @@ export interface RouteCondition {
 
 const MAX_DEPTH = 20;
 
-/** The route that a text draws, as far as it can be read. */
-export const routeOf = (root: YamlNode | undefined): RouteNode | undefined =>
-  root?.kind === 'map' && root.entries.length > 0 ? readNode(root, 'config', undefined, 0) : undefined;
+/** The route that a text draws, as far as it can be read. `left`: targets beyond the first `most`. */
+export function routeOf(
+  root: YamlNode | undefined,
+  most = Infinity,
+): { readonly node: RouteNode; readonly left: number } | undefined {
+  if (root?.kind !== 'map' || root.entries.length === 0) return undefined;
+  const room = { left: most };
+  const node = readNode(root, 'config', undefined, 0, room);
+  return { node, left: Math.max(0, -room.left) };
+}
 
-function readNode(node: YamlNode, place: string, share: string | undefined, depth: number): RouteNode {
+/** @param room how many targets more may be read; below 0: so many were not */
+function readNode(
+  node: YamlNode,
+  place: string,
+  share: string | undefined,
+  depth: number,
+  room: { left: number },
+): RouteNode {
   const strategy = nodeAt(node, ['strategy']);
   const mode = memberOf(strategy, 'mode') ?? (strategy?.kind === 'scalar' ? strategy.text : undefined);
   const targets = nodeAt(node, ['targets']);
@@ -46,7 +60,10 @@ function readNode(node: YamlNode, place: string, share: string | undefined, dept
     mode: items.length > 0 ? (mode ?? 'single') : undefined,
     share,
     conditions: conditionsOf(strategy),
-    inner: items.map((one, index) => readNode(one, `${place}.targets[${index}]`, shares[index], depth + 1)),
+    inner: items.flatMap((one, index) => {
+      room.left -= 1;
+      return room.left < 0 ? [] : [readNode(one, `${place}.targets[${index}]`, shares[index], depth + 1, room)];
+    }),
   };
 }
 

@@ -1,16 +1,16 @@
 /** JSON Schemas of settings files by their `$id`; references in them are absolute. */
-export type Schema = Readonly<Record<string, unknown>>;
-export type Schemas = ReadonlyMap<string, Schema>;
+export type SettingsSchema = Readonly<Record<string, unknown>>;
+export type Schemas = ReadonlyMap<string, SettingsSchema>;
 
-const isObject = (value: unknown): value is Schema =>
+const isSchema = (value: unknown): value is SettingsSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const textIn = (schema: Schema, name: string): string | undefined =>
+export const textIn = (schema: SettingsSchema, name: string): string | undefined =>
   typeof schema[name] === 'string' ? schema[name] : undefined;
 
 /** A schema without its indirections. A reference to a schema that is not loaded is nothing. */
-export function alternativesOf(schema: unknown, schemas: Schemas, depth = 8): readonly Schema[] {
-  if (!isObject(schema) || depth === 0) return [];
+export function alternativesOf(schema: unknown, schemas: Schemas, depth = 8): readonly SettingsSchema[] {
+  if (!isSchema(schema) || depth === 0) return [];
   const { $ref: ref } = schema;
   if (typeof ref === 'string') {
     const { $ref: _, ...own } = schema;
@@ -27,28 +27,33 @@ function resolve(ref: string, schemas: Schemas): unknown {
   return fragment
     .split('/')
     .slice(1)
-    .reduce<unknown>((at, step) => (isObject(at) ? at[step] : undefined), schemas.get(id));
+    .reduce<unknown>((at, step) => (isSchema(at) ? at[step] : undefined), schemas.get(id));
 }
 
 /** The text that a file has for a property which tells the branches of a union apart: the `provider` of an entry. */
 type TagOf = (property: string) => string | undefined;
 
 /** The schemas of the map itself: those of other branches are left out. */
-export function fitting(containers: readonly Schema[], tagOf: TagOf): readonly Schema[] {
+export function fitting(containers: readonly SettingsSchema[], tagOf: TagOf): readonly SettingsSchema[] {
   const fit = containers.filter((one) =>
     Object.entries(propertiesOf(one)).every(([name, property]) => {
-      const wanted = isObject(property) ? property['const'] : undefined;
+      const wanted = isSchema(property) ? property['const'] : undefined;
       const given = tagOf(name);
       return wanted === undefined || given === undefined || given === wanted;
     }),
   );
-  return fit.some((one) => isObject(one['properties'])) ? fit : containers;
+  return fit.some((one) => isSchema(one['properties'])) ? fit : containers;
 }
 
-export const propertiesOf = (schema: Schema): Schema => (isObject(schema['properties']) ? schema['properties'] : {});
+export const propertiesOf = (schema: SettingsSchema): SettingsSchema =>
+  isSchema(schema['properties']) ? schema['properties'] : {};
 
 /** The schemas of a member. */
-export function childOf(containers: readonly Schema[], step: string | number, schemas: Schemas): readonly Schema[] {
+export function childOf(
+  containers: readonly SettingsSchema[],
+  step: string | number,
+  schemas: Schemas,
+): readonly SettingsSchema[] {
   return containers.flatMap((one) => {
     if (typeof step === 'number') return alternativesOf(one['items'], schemas);
     const member = propertiesOf(one)[step] ?? one['additionalProperties'];
@@ -57,7 +62,7 @@ export function childOf(containers: readonly Schema[], step: string | number, sc
 }
 
 /** The values that a schema names, in the order of the schemas. */
-export function valuesOf(alternatives: readonly Schema[]): readonly string[] {
+export function valuesOf(alternatives: readonly SettingsSchema[]): readonly string[] {
   const named = alternatives.flatMap(({ enum: listed, const: only, type }) => {
     if (Array.isArray(listed)) return listed;
     if (only !== undefined) return [only];
@@ -67,7 +72,7 @@ export function valuesOf(alternatives: readonly Schema[]): readonly string[] {
 }
 
 /** A description with its type, and its default or an example: for people. */
-export function aboutSchema(alternatives: readonly Schema[]): {
+export function aboutSchema(alternatives: readonly SettingsSchema[]): {
   readonly text: string;
   readonly type: string;
   readonly more: string;

@@ -14,8 +14,8 @@ export const Grid = ({ label, head, rows, hidden = false }: GridProps) => (
     <table>
       <thead>
         <tr>
-          {head.map((title) => (
-            <th key={title} scope="col">
+          {head.map((title, at) => (
+            <th key={at} scope="col">
               {title}
             </th>
           ))}

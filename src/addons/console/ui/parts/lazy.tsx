@@ -1,33 +1,34 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { ApiRefusal } from '../api/index.ts';
 import { Problem, Skeleton } from './states.tsx';
+
+const LOST = new ApiRefusal({
+  code: 'page',
+  status: 0,
+  detail: 'A part of the page could not be loaded: the gateway does not answer, or has a new version.',
+});
 
 /** A screen whose code comes when it is opened. */
 export function lazily<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
-  let found: ComponentType<Props> | undefined;
+  let Found: ComponentType<Props> | undefined;
   return function Lazy(props: Props) {
-    const [failed, setFailed] = useState(false);
-    const [, draw] = useState(0);
+    const [state, setState] = useState<'waits' | 'here' | 'lost'>('waits');
     useEffect(() => {
-      if (found) return;
+      if (Found) return;
       load().then(
         (component) => {
-          found = component;
-          draw(1);
+          Found = component;
+          setState('here');
         },
-        () => setFailed(true),
+        () => setState('lost'),
       );
     }, []);
-    if (found) {
-      const Found = found;
-      return <Found {...props} />;
-    }
-    const error = {
-      code: 'page',
-      status: 0,
-      message: 'A part of the page could not be loaded: the gateway does not answer, or has a new version.',
-      errors: [],
-    };
-    return <div class="body">{failed ? <Problem error={error} retry={() => location.reload()} /> : <Skeleton />}</div>;
+    if (Found) return <Found {...props} />;
+    return (
+      <div class="body">
+        {state === 'lost' ? <Problem error={LOST} retry={() => location.reload()} /> : <Skeleton />}
+      </div>
+    );
   };
 }

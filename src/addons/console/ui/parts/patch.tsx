@@ -1,4 +1,7 @@
+import type { ComponentChildren } from 'preact';
 import type { ProposedPatch } from '../api/shapes.ts';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
 import { Diff } from './diff.tsx';
 import { Command, Copy } from './states.tsx';
 
@@ -29,3 +32,22 @@ export function Patch({ draft }: { readonly draft: ProposedPatch }) {
     </div>
   );
 }
+
+interface PatchDialogProps {
+  /** Undefined: there is none yet. */
+  readonly draft: ProposedPatch | undefined;
+  readonly title?: string;
+  readonly onClose: () => void;
+  readonly children?: ComponentChildren;
+}
+
+export const PatchDialog = ({ draft, title, onClose, children }: PatchDialogProps) =>
+  draft && (
+    <Dialog title={title ?? `The patch of ${draft.file}`} onClose={onClose} wide>
+      {children}
+      <Patch draft={draft} />
+      <p>
+        <Button label="Close" onClick={onClose} />
+      </p>
+    </Dialog>
+  );

@@ -1,87 +1,66 @@
-import { api, ask } from '../../api/client.ts';
-import { settingsTurn } from '../../api/live.ts';
-import { useLoad } from '../../api/load.ts';
-import { allOf } from '../../api/pages.ts';
-import { owns, session } from '../../api/session.ts';
+import { allOf, api, ask, owns, session, settingsTurn } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { address, linkTo, setQuery } from '../../address.ts';
+import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Chip, toneOf } from '../../parts/chip.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Facts } from '../../parts/facts.tsx';
+import { FEATURES } from '../../parts/features.ts';
 import { moment } from '../../parts/format.ts';
 import { Grid } from '../../parts/grid.tsx';
-import { zone } from '../../parts/prefs.ts';
+import { Head } from '../../parts/head.tsx';
 import { Rows } from '../../parts/rows.tsx';
-import { Segments } from '../../parts/segments.tsx';
-import { Command, Empty, Loads } from '../../parts/states.tsx';
-import { OWNER, type Column } from '../../parts/table.tsx';
-import { AddWebhook, WEBHOOK_LINES } from './add.tsx';
-import { WebhookDetail } from './webhook.tsx';
+import { Tabs, tabOf } from '../../parts/segments.tsx';
+import { Command, Empty, Load } from '../../parts/states.tsx';
+import { nameColumn, OWNER, stateColumn, textColumn, timeColumn, type Column } from '../../parts/columns.tsx';
+import { AddWebhook, WebhookDetail } from './webhook.tsx';
 
 type FiredAlert = ApiSchemas['fired_alert'];
 type Webhook = ApiSchemas['alert'];
 
+const TABS = [
+  ['fired', 'Fired'],
+  ['webhooks', 'Webhooks'],
+] as const;
+
 /** The alerts of this gateway with their deliveries, and the webhooks that get them. */
 export function Alerts() {
-  const { query } = address.value;
-  const tab = query.get('tab') === 'webhooks' ? 'webhooks' : 'fired';
+  const add = (): void => setQuery({ tab: 'webhooks', add: '1', row: undefined });
   return (
     <>
-      <header class="head ruled">
-        <div class="row">
-          <h1 class="grow">Alerts</h1>
-          {owns('alerts') && (
-            <button type="button" class="main" onClick={() => setQuery({ tab: 'webhooks', add: '1', row: undefined })}>
-              Add a webhook
-            </button>
-          )}
-        </div>
-        <Segments
-          label="Shown"
-          of={[
-            ['fired', 'Fired'],
-            ['webhooks', 'Webhooks'],
-          ]}
-          chosen={tab}
-          onChoose={(name) => setQuery({ tab: name, row: undefined })}
-        />
-      </header>
-      {tab === 'fired' ? <Fired /> : <Webhooks />}
+      <Head title="Alerts" ruled actions={owns('alerts') && <Button label="Add a webhook" kind="main" onClick={add} />}>
+        <Tabs of={TABS} resets={['row']} />
+      </Head>
+      {tabOf(TABS) === 'fired' ? <Fired /> : <Webhooks />}
     </>
   );
 }
 
-function Fired() {
-  const load = useLoad('fired', async (signal) => (await ask(api.GET('/alerts/fired', { params: {}, signal }))).items);
-  return (
-    <Loads state={load.state.value} retry={load.reload}>
-      {(alerts) => (
-        <Rows
-          label="Alerts"
-          layout="fired"
-          columns={FIRED}
-          rows={alerts}
-          idOf={({ id }) => id}
-          none={
-            <Empty title="No alert has fired">
-              <p>
-                This gateway has raised none since {moment(session.value?.started_at ?? 0, zone.value)}. Budgets, keys
-                that end and models without a price raise some.
-              </p>
-              <p>
-                <a class="button" href="#/alerts?tab=webhooks">
-                  Test a webhook
-                </a>
-              </p>
-            </Empty>
-          }
-          detail={(alert) => <FiredDetail alert={alert} />}
-          foot={<p class="table-foot third">Alerts of this gateway since its start, at most 200.</p>}
-        />
-      )}
-    </Loads>
-  );
-}
+const Fired = () => (
+  <Load of="fired" read={async (signal) => (await ask(api.GET('/alerts/fired', { params: {}, signal }))).items}>
+    {(alerts) => (
+      <Rows
+        label="Alerts"
+        columns={FIRED}
+        rows={alerts}
+        idOf={({ id }) => id}
+        none={
+          <Empty title="No alert has fired">
+            <p>
+              This gateway has raised none since {moment(session.value?.started_at ?? 0)}. Budgets, keys that end and
+              models without a price raise some.
+            </p>
+            <p>
+              <ButtonLink label="Test a webhook" href="#/alerts?tab=webhooks" />
+            </p>
+          </Empty>
+        }
+        detail={(alert) => <FiredDetail alert={alert} />}
+        foot={<p class="table-foot third">Alerts of this gateway since its start, at most 200.</p>}
+      />
+    )}
+  </Load>
+);
 
 /** The worst of its deliveries. */
 function delivered({ deliveries }: FiredAlert): string {
@@ -90,26 +69,22 @@ function delivered({ deliveries }: FiredAlert): string {
 }
 
 const FIRED: readonly Column<FiredAlert>[] = [
-  { name: 'at', label: 'When', cell: ({ at }) => <span class="mono third">{moment(at, zone.value)}</span> },
-  { name: 'kind', label: 'Kind', cell: ({ kind }) => kind },
-  {
-    name: 'text',
-    label: 'What',
-    title: ({ text }) => text,
-    cell: ({ id, text }) => <a href={linkTo({ row: id })}>{text}</a>,
-  },
-  {
-    name: 'delivered',
-    label: 'Deliveries',
-    cell: (alert) => <Chip tone={toneOf(delivered(alert))}>{delivered(alert)}</Chip>,
-  },
+  timeColumn('When', ({ at }) => at, 'narrow'),
+  textColumn('Kind', 120, ({ kind }) => kind, 'both'),
+  nameColumn(
+    'What',
+    [160, 3],
+    ({ text }) => text,
+    ({ id }) => linkTo({ row: id }),
+  ),
+  stateColumn('Deliveries', [120, 1], delivered),
 ];
 
 const FiredDetail = ({ alert: { at, kind, nodes, text, deliveries } }: { readonly alert: FiredAlert }) => (
-  <Drawer label="Alert" name="row" head={<h2>{text}</h2>}>
+  <Drawer label="Alert" name="row" title={text}>
     <Facts
       of={[
-        ['When', moment(at, zone.value)],
+        ['When', moment(at)],
         ['Kind', kind],
         ['Nodes', nodes.length === 0 ? 'none' : <span class="mono">{nodes.join(' ')}</span>],
       ]}
@@ -132,41 +107,35 @@ const FiredDetail = ({ alert: { at, kind, nodes, text, deliveries } }: { readonl
 );
 
 const WEBHOOKS: readonly Column<Webhook>[] = [
-  {
-    name: 'name',
-    label: 'Webhook',
-    title: ({ id }) => id,
-    cell: ({ id }) => <a href={linkTo({ row: id })}>{id}</a>,
-  },
-  { name: 'kinds', label: 'Kinds', cell: ({ spec }) => spec.kinds?.join(' ') ?? 'all' },
-  { name: 'nodes', label: 'Nodes', cell: ({ spec }) => spec.nodes?.join(' ') ?? 'all' },
+  nameColumn('Webhook', [100, 1], ({ id }) => id),
+  textColumn('Kinds', [140, 2], ({ spec }) => spec.kinds?.join(' ') ?? 'all'),
+  textColumn('Nodes', [100, 1.4], ({ spec }) => spec.nodes?.join(' ') ?? 'all', 'both'),
   OWNER,
 ];
 
-function Webhooks() {
-  const read = (signal: AbortSignal) => allOf((page) => ask(api.GET('/alerts', { params: { query: page }, signal })));
-  const load = useLoad('webhooks', read, settingsTurn.value);
-  return (
-    <>
-      <Loads state={load.state.value} retry={load.reload}>
-        {(webhooks) => (
-          <Rows
-            label="Webhooks"
-            layout="webhooks"
-            columns={WEBHOOKS}
-            rows={webhooks}
-            idOf={({ id }) => id}
-            none={
-              <Empty title="No webhook yet">
-                <p>A webhook gets alerts as signed requests. These lines of server.yaml make one:</p>
-                <Command text={WEBHOOK_LINES} label="Lines of server.yaml" />
-              </Empty>
-            }
-            detail={(webhook) => <WebhookDetail key={webhook.id} webhook={webhook} onChange={load.reload} />}
-          />
-        )}
-      </Loads>
-      {address.value.query.has('add') && <AddWebhook onDone={load.reload} />}
-    </>
-  );
-}
+const Webhooks = () => (
+  <Load
+    of="webhooks"
+    read={(signal) => allOf((page) => ask(api.GET('/alerts', { params: { query: page }, signal })))}
+    news={settingsTurn.value}
+  >
+    {(webhooks, reload) => (
+      <>
+        <Rows
+          label="Webhooks"
+          columns={WEBHOOKS}
+          rows={webhooks}
+          idOf={({ id }) => id}
+          none={
+            <Empty title="No webhook yet">
+              <p>A webhook gets alerts as signed requests. These lines of server.yaml make one:</p>
+              <Command text={FEATURES.webhooks} label="Lines of server.yaml" />
+            </Empty>
+          }
+          detail={(webhook) => <WebhookDetail key={webhook.id} webhook={webhook} onChange={reload} />}
+        />
+        {address.value.query.has('add') && <AddWebhook onDone={reload} />}
+      </>
+    )}
+  </Load>
+);

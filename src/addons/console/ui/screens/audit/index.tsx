@@ -1,21 +1,19 @@
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { usePaged } from '../../api/paged.ts';
-import { session } from '../../api/session.ts';
+import { api, ask, session, useAction, usePaged } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { useSignal } from '@preact/signals';
-import { address, linkTo, setQuery } from '../../address.ts';
+import { address, linkTo } from '../../address.ts';
+import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Diff } from '../../parts/diff.tsx';
-import { diffLines, linesOf } from '../../parts/diff.ts';
+import { differing, linesOf } from '../../parts/differing.ts';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { count, moment, plural } from '../../parts/format.ts';
-import { zone } from '../../parts/prefs.ts';
+import { Head } from '../../parts/head.tsx';
 import { Rows } from '../../parts/rows.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
-import { Segments } from '../../parts/segments.tsx';
-import { Action, Empty, Loads, Problem } from '../../parts/states.tsx';
-import type { Column } from '../../parts/table.tsx';
+import { Tabs } from '../../parts/segments.tsx';
+import { Empty, Loads, Problem } from '../../parts/states.tsx';
+import { nameColumn, textColumn, timeColumn, type Column } from '../../parts/columns.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
 
 type AuditRow = ApiSchemas['audit_row'];
@@ -34,42 +32,26 @@ const ABOUT = [
 ] as const;
 
 /** Who has changed what, and who has read which texts. */
-export function Audit() {
-  const hasStore = session.value?.features.store !== false;
-  return (
+export const Audit = () =>
+  session.value?.features.store === false ? (
     <>
-      <header class="head ruled">
-        <div class="row">
-          <h1 class="grow">Audit</h1>
-          {hasStore && <Verify />}
-        </div>
-        {hasStore && <Filter />}
-      </header>
-      {hasStore ? (
-        <AuditRows />
-      ) : (
-        <div class="body">
-          <Empty title="No audit without a store">
-            <p>Nothing is written then, and the files of the settings have their own history.</p>
-            <TurnOn feature="store">Keep a store</TurnOn>
-          </Empty>
-        </div>
-      )}
+      <Head title="Audit" ruled />
+      <div class="body">
+        <Empty title="No audit without a store">
+          <p>Nothing is written then, and the files of the settings have their own history.</p>
+          <TurnOn feature="store">Keep a store</TurnOn>
+        </Empty>
+      </div>
+    </>
+  ) : (
+    <>
+      <Head title="Audit" ruled actions={<Verify />}>
+        <SearchField label="The whole id of an object" />
+        <Tabs label="About" of={ABOUT} member="kind" resets={['row']} />
+      </Head>
+      <AuditRows />
     </>
   );
-}
-
-const Filter = () => (
-  <>
-    <SearchField label="The whole id of an object" />
-    <Segments
-      label="About"
-      of={ABOUT}
-      chosen={ABOUT.find(([kind]) => kind === address.value.query.get('kind'))?.[0] ?? ''}
-      onChoose={(kind) => setQuery({ kind, row: undefined })}
-    />
-  </>
-);
 
 function AuditRows() {
   const { query } = address.value;
@@ -79,15 +61,14 @@ function AuditRows() {
     ask(api.GET('/audit', { params: { query: { ...wanted, ...page } }, ...(signal && { signal }) })),
   );
   return (
-    <Loads state={first.state.value} retry={first.reload}>
+    <Loads of={first}>
       {() => (
         <Rows
           label="Audit"
-          layout="audit"
           columns={COLUMNS}
           rows={items}
           idOf={({ seq }) => String(seq)}
-          none={<Nothing filtered={kind !== '' || id !== ''} />}
+          none={<None filtered={kind !== '' || id !== ''} />}
           detail={(row) => <RowDetail row={row} />}
           onEnd={more}
           foot={error && <Problem error={error} retry={retry} />}
@@ -97,59 +78,46 @@ function AuditRows() {
   );
 }
 
-const Nothing = ({ filtered }: { readonly filtered: boolean }) =>
-  filtered ? (
-    <Empty title="Nothing matches">
-      <p>No row of the audit is about this.</p>
-      <p>
-        <a class="button" href="#/audit">
-          Clear the filter
-        </a>
-      </p>
-    </Empty>
-  ) : (
-    <Empty title="No row yet">
-      <p>Each change of an object, each reload, and each read of the texts of a request is a row.</p>
-      <p>
-        <a class="button" href="#/keys?add=1">
-          Create a key
-        </a>
-      </p>
-    </Empty>
-  );
+const None = ({ filtered }: { readonly filtered: boolean }) => (
+  <Empty title={filtered ? 'Nothing matches' : 'No row yet'}>
+    <p>
+      {filtered
+        ? 'No row of the audit is about this.'
+        : 'Each change of an object, each reload, and each read of the texts of a request is a row.'}
+    </p>
+    <p>
+      {filtered ? (
+        <ButtonLink label="Clear the filter" href="#/audit" />
+      ) : (
+        <ButtonLink label="Create a key" href="#/keys?add=1" />
+      )}
+    </p>
+  </Empty>
+);
 
 const COLUMNS: readonly Column<AuditRow>[] = [
-  { name: 'at', label: 'When', cell: ({ at }) => <span class="mono third">{moment(at, zone.value)}</span> },
-  { name: 'actor', label: 'Who', title: ({ actor }) => actor, cell: ({ actor }) => actor },
-  { name: 'action', label: 'Action', cell: ({ action }) => action },
-  {
-    name: 'object',
-    label: 'Of what',
-    title: ({ kind, id }) => `${kind} ${id}`,
-    cell: ({ seq, kind, id }) => (
-      <>
-        <a href={linkTo({ row: String(seq) })}>{id === '' ? kind : id}</a>{' '}
-        {id !== '' && <span class="third">{kind}</span>}
-      </>
-    ),
-  },
-  {
-    name: 'reason',
-    label: 'Reason',
-    title: ({ reason }) => reason ?? undefined,
-    cell: ({ reason }) => <span class="second">{reason}</span>,
-  },
+  timeColumn('When', ({ at }) => at, 'narrow'),
+  textColumn('Who', [90, 1], ({ actor }) => actor),
+  textColumn('Action', 80, ({ action }) => action),
+  nameColumn(
+    'Of what',
+    [120, 1.6],
+    ({ kind, id }) => id || kind,
+    ({ seq }) => linkTo({ row: String(seq) }),
+    ({ kind, id }) => id !== '' && <span class="third">{kind}</span>,
+  ),
+  textColumn('Reason', [120, 1.6], ({ reason }) => reason, 'both'),
 ];
 
 function RowDetail({ row }: { readonly row: AuditRow }) {
   const { seq, at, actor, role, address: from, action, kind, id, before, after, reason, hash } = row;
-  const lines = diffLines(linesOf(before), linesOf(after));
+  const lines = differing(linesOf(before), linesOf(after));
   return (
-    <Drawer label={`Row ${seq}`} name="row" head={<h2>{id === '' ? kind : id}</h2>}>
+    <Drawer label={`Row ${seq}`} name="row" title={id === '' ? kind : id}>
       <Facts
         of={[
           ['Row', <span class="mono">{count(seq)}</span>],
-          ['When', moment(at, zone.value)],
+          ['When', moment(at)],
           ['Who', `${actor}${role === '' ? '' : `, ${role}`}`],
           ['From', from ?? 'unknown'],
           ['Action', `${action} ${kind}`],
@@ -183,9 +151,7 @@ function Verify() {
           {words(verdict.value)}
         </span>
       )}
-      <Action busy={verify.busy.value} onClick={verify.run}>
-        Verify the chain
-      </Action>
+      <Button label="Verify the chain" doing={verify} />
     </>
   );
 }

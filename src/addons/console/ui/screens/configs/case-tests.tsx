@@ -1,15 +1,8 @@
-import { computed, signal } from '@preact/signals';
-import { createRun } from '../../api/run.ts';
-import { needs } from '../../api/session.ts';
-import { plural } from '../../parts/format.ts';
-import { Action, Problem } from '../../parts/states.tsx';
+import { needs, type Run } from '../../api/index.ts';
 import type { ShownPlace } from '../../api/shapes.ts';
-
-interface Case extends ShownPlace {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly differences?: readonly Difference[];
-}
+import { Button } from '../../parts/button.tsx';
+import { plural } from '../../parts/format.ts';
+import { RunStatus } from '../../parts/run-status.tsx';
 
 interface Difference {
   readonly what: string;
@@ -17,72 +10,54 @@ interface Difference {
   readonly got?: string;
 }
 
-export type TestRun = ReturnType<typeof createTests>;
-
 /** The cases of the test files, run against texts that are not saved. */
-export function createTests() {
-  const cases = signal<readonly Case[]>([]);
-  const problems = signal<readonly string[]>([]);
-  const run = createRun(
-    '/settings/tests',
-    (event, data) => {
-      // The gateway's own events.
-      if (event === 'case') cases.value = [...cases.value, data as Case];
-      if (event === 'done') problems.value = (data as { problems?: readonly string[] }).problems ?? [];
-    },
-    () => {
-      cases.value = [];
-      problems.value = [];
-    },
-  );
-  const failed = computed(() => cases.value.filter(({ ok }) => !ok).length);
-  return { cases, failed, problems, run };
+export interface CaseEvents {
+  readonly case: ShownPlace & {
+    readonly name: string;
+    readonly ok: boolean;
+    readonly differences?: readonly Difference[];
+  };
+  readonly done: { readonly problems?: readonly string[] };
 }
 
 const differenceText = ({ what, expected, got }: Difference): string =>
   [what, expected === undefined ? [] : `expected ${expected}`, got === undefined ? [] : `got ${got}`].flat().join(', ');
 
 interface CaseTestsProps {
-  readonly tests: TestRun;
+  readonly run: Run<CaseEvents>;
   readonly onRun: () => void;
 }
 
-export function CaseTests({ tests: { cases, failed, problems, run }, onRun }: CaseTestsProps) {
-  const state = run.state.value;
-  const total = cases.value.length;
+export function CaseTests({ run, onRun }: CaseTestsProps) {
+  const cases = run.of('case');
+  const [done] = run.of('done');
+  const problems = done?.problems ?? [];
+  const failed = cases.filter(({ ok }) => !ok).length;
+  const all = plural(cases.length, 'case');
   return (
     <div class="stack">
       <p>
-        <Action kind="main" needs={needs('operator')} busy={state === 'running'} onClick={onRun}>
-          Run the tests
-        </Action>
+        <Button label="Run the tests" kind="main" needs={needs('operator')} busy={run.busy.value} onClick={onRun} />
       </p>
-      <div role="status" aria-label="The tests">
-        {state === 'running' && <p class="second">{plural(total, 'case')} so far</p>}
-        {state === 'cut' && !run.error.value && (
-          <p class="notice failed">The answer ended before the tests did: try again.</p>
-        )}
-        {state === 'done' && total === 0 && problems.value.length === 0 && (
+      <RunStatus run={run} label="The tests" so={`${all} so far`}>
+        {done && cases.length === 0 && problems.length === 0 && (
           <p class="notice">
             There are no cases yet. A file NAME.test.yaml beside the settings has them; a record makes one.
           </p>
         )}
-        {state === 'done' && total > 0 && (
-          <p class={`notice ${failed.value > 0 ? 'failed' : 'ok'}`}>
-            {failed.value > 0
-              ? `${failed.value} of ${plural(total, 'case')} failed.`
-              : `All of ${plural(total, 'case')} passed.`}
+        {done && cases.length > 0 && (
+          <p class={`notice ${failed > 0 ? 'failed' : 'ok'}`}>
+            {failed > 0 ? `${failed} of ${all} failed.` : `All of ${all} passed.`}
           </p>
         )}
-      </div>
-      {problems.value.map((problem) => (
+      </RunStatus>
+      {problems.map((problem) => (
         <p key={problem} class="notice failed">
           {problem}
         </p>
       ))}
-      {run.error.value && <Problem error={run.error.value} />}
       <ol class="stack tight">
-        {cases.value
+        {cases
           .toSorted((one, other) => Number(one.ok) - Number(other.ok))
           .map(({ file, line, name, ok, differences = [] }) => (
             <li key={`${file} ${line} ${name}`} class="stack tight">

@@ -1,11 +1,10 @@
-import { signal, useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
-import { createRun } from '../../api/run.ts';
-import { needs } from '../../api/session.ts';
+import { useSignal } from '@preact/signals';
+import { useRun } from '../../api/index.ts';
 import type { ShownPlace } from '../../api/shapes.ts';
+import { Button } from '../../parts/button.tsx';
 import { count, plural } from '../../parts/format.ts';
 import { Choice } from '../../parts/fields.tsx';
-import { Action, Problem } from '../../parts/states.tsx';
+import { RunStatus } from '../../parts/run-status.tsx';
 
 interface Way {
   /** Where it goes, or how it is refused. */
@@ -29,79 +28,57 @@ interface Done {
   readonly reasons?: readonly { readonly reason: string; readonly count: number; readonly sample?: string }[];
 }
 
+interface EffectEvents {
+  readonly progress: { readonly done: number; readonly of: number };
+  readonly change: Change;
+  readonly done: Done;
+}
+
 const LAST = ['100', '300', '1000'] as const;
 
-/** The last requests that would change with the texts that are not saved, before it happens. */
-export function Effect({
-  files,
-  onShow,
-}: {
+interface EffectProps {
   readonly files: () => Readonly<Record<string, string>>;
   readonly onShow: (place: ShownPlace) => void;
-}) {
+}
+
+/** The last requests that would change with the texts that are not saved, before it happens. */
+export function Effect({ files, onShow }: EffectProps) {
   const last = useSignal<string>('300');
-  const own = useMemo(createEffect, []);
-  useEffect(() => own.run.stop, [own]);
-  const { run, changes, done, progress } = own;
-  const { of, done: seen } = progress.value;
+  const run = useRun<EffectEvents>('/settings/effect');
+  const progress = run.of('progress').at(-1);
+  const [done] = run.of('done');
   return (
     <div class="stack">
       <p class="row ask">
         <Choice title="Of the last requests" of={last} options={LAST} />
-        <Action
+        <Button
+          label="Show the effect"
           kind="main"
-          needs={needs('operator')}
-          busy={run.state.value === 'running'}
+          busy={run.busy.value}
           onClick={() => run.start({ files: files(), last: Number(last.value) })}
-        >
-          Show the effect
-        </Action>
+        />
       </p>
-      <div role="status" aria-label="The effect" class="stack">
-        {run.state.value === 'running' && (
-          <p class="second">{of > 0 ? `${count(seen)} of ${count(of)} requests compared` : 'Comparing…'}</p>
-        )}
-        {run.state.value === 'cut' && !run.error.value && (
-          <p class="notice failed">The answer ended before the comparison did: try again.</p>
-        )}
-        {done.value && <Headline done={done.value} />}
-      </div>
-      {run.error.value && <Problem error={run.error.value} />}
+      <RunStatus
+        run={run}
+        label="The effect"
+        so={progress ? `${count(progress.done)} of ${count(progress.of)} requests compared` : 'Comparing…'}
+      >
+        {done && <Headline done={done} />}
+      </RunStatus>
       <ol class="stack">
-        {changes.value.map((one, index) => (
+        {run.of('change').map((one, index) => (
           <li key={index} class="card stack tight">
             <Moved of={one} onShow={onShow} />
           </li>
         ))}
       </ol>
-      {(done.value?.reasons ?? []).map(({ reason, count: number, sample }) => (
+      {(done?.reasons ?? []).map(({ reason, count: number, sample }) => (
         <p key={reason} class="notice">
           {plural(number, 'request')} unknown: {reason}. <Sample id={sample} />
         </p>
       ))}
     </div>
   );
-}
-
-function createEffect() {
-  const changes = signal<readonly Change[]>([]);
-  const done = signal<Done | undefined>(undefined);
-  const progress = signal({ done: 0, of: 0 });
-  const run = createRun(
-    '/settings/effect',
-    (event, data) => {
-      // The gateway's own events.
-      if (event === 'progress') progress.value = data as { done: number; of: number };
-      if (event === 'change') changes.value = [...changes.value, data as Change];
-      if (event === 'done') done.value = data as Done;
-    },
-    () => {
-      changes.value = [];
-      done.value = undefined;
-      progress.value = { done: 0, of: 0 };
-    },
-  );
-  return { changes, done, progress, run };
 }
 
 function Headline({ done: { same, changed, unknown } }: { readonly done: Done }) {
@@ -120,13 +97,8 @@ function Headline({ done: { same, changed, unknown } }: { readonly done: Done })
 const wayText = ({ to, target }: Way): string => to ?? target ?? 'unknown';
 const valueText = (value: unknown): string => (value === undefined ? 'as the caller sends it' : JSON.stringify(value));
 
-function Moved({
-  of: { sample, count: number, before, after, fields },
-  onShow,
-}: {
-  readonly of: Change;
-  readonly onShow: (place: ShownPlace) => void;
-}) {
+function Moved({ of, onShow }: { readonly of: Change } & Pick<EffectProps, 'onShow'>) {
+  const { sample, count: number, before, after, fields } = of;
   const isMoved = wayText(before) !== wayText(after);
   return (
     <>
@@ -149,11 +121,9 @@ function Moved({
   );
 }
 
-const Place = ({ of, onShow }: { readonly of: ShownPlace | undefined; readonly onShow: (place: ShownPlace) => void }) =>
+const Place = ({ of, onShow }: { readonly of: ShownPlace | undefined } & Pick<EffectProps, 'onShow'>) =>
   of ? (
-    <button type="button" class="place" onClick={() => onShow(of)}>
-      {of.file}:{of.line}
-    </button>
+    <Button label={`${of.file}:${of.line}`} kind="place" onClick={() => onShow(of)} />
   ) : (
     <span>no line of the settings</span>
   );

@@ -1,21 +1,19 @@
-import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { address, go, setQuery } from '../../address.ts';
-import { api, ask } from '../../api/client.ts';
-import { settingsTurn } from '../../api/live.ts';
-import { useLoad } from '../../api/load.ts';
-import { may } from '../../api/session.ts';
+import { api, ask, may, settingsTurn, useLoad, useRun } from '../../api/index.ts';
 import type { ShownPlace } from '../../api/shapes.ts';
 import { Editor } from '../../editor/index.tsx';
 import type { EditorHandle } from '../../editor/editor.ts';
-import { Segments } from '../../parts/segments.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Head } from '../../parts/head.tsx';
+import { Tabs, tabOf } from '../../parts/segments.tsx';
 import { useKeys } from '../../parts/shortcuts.ts';
-import { Loads, Problem } from '../../parts/states.tsx';
-import { CaseTests, createTests } from './case-tests.tsx';
+import { Load, Problem, usePaused } from '../../parts/states.tsx';
+import { CaseTests, type CaseEvents } from './case-tests.tsx';
 import { edit, edits, isBehind, settle, textsWith } from './edits.ts';
 import { Effect } from './effect.tsx';
 import { History } from './history.tsx';
-import { configOf, isStored, loadHealth, loadKnown, loadOpenFile, type OpenFile } from './load.ts';
+import { configOf, isStored, loadHealth, loadKnown, loadOpenFile, type OpenText } from './load.ts';
 import { Marks, withFix, type Mark } from './marks.tsx';
 import { RouteView } from './route-view.tsx';
 import { Save, Sides, useSave } from './save.tsx';
@@ -32,34 +30,28 @@ const TABS = [
 type TabName = (typeof TABS)[number][0];
 
 /** One text of the settings: written, checked, tried, and then saved or proposed. */
-export function FileView({ path }: { readonly path: string }) {
-  const load = useLoad(path, (signal) => loadOpenFile(path, signal), settingsTurn.value);
-  return (
-    <>
-      <header class="head">
-        <div class="row">
-          <h1 class="grow">Configs: {configOf(path) ?? path}</h1>
-          <button type="button" onClick={() => setQuery({ file: undefined, line: undefined, tab: undefined }, false)}>
-            All files
-          </button>
-        </div>
-      </header>
-      <div class="body config">
-        <Loads state={load.state.value} retry={load.reload}>
-          {(now) => <Opened now={now} onReload={load.reload} />}
-        </Loads>
-      </div>
-    </>
-  );
-}
+export const FileView = ({ path }: { readonly path: string }) => (
+  <>
+    <Head
+      title={`Configs: ${configOf(path) ?? path}`}
+      actions={
+        <Button
+          label="All files"
+          onClick={() => setQuery({ file: undefined, line: undefined, tab: undefined }, false)}
+        />
+      }
+    />
+    <div class="body config">
+      <Load of={path} read={(signal) => loadOpenFile(path, signal)} news={settingsTurn.value}>
+        {(now, reload) => <Opened now={now} onReload={reload} />}
+      </Load>
+    </div>
+  </>
+);
 
 /** The text, after a pause. Its answers come one by one: a late one is dropped. */
 function useMarks(path: string, text: string) {
-  const asked = useSignal(text);
-  useEffect(() => {
-    const timer = setTimeout(() => void (asked.value = text), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const asked = usePaused(text, PAUSE_MS);
   const load = useLoad(
     `${path} ${asked.value}`,
     (signal) =>
@@ -71,30 +63,29 @@ function useMarks(path: string, text: string) {
     if (asked.value === text) load.reload();
     else asked.value = text;
   };
-  return { load, check };
+  return { load, check, isOf: asked.value === text };
 }
 
 interface OpenedProps {
-  readonly now: OpenFile;
+  readonly now: OpenText;
   readonly onReload: () => void;
 }
 
 function Opened({ now, onReload }: OpenedProps) {
   const { path } = now;
   const text = edits.value[path]?.text ?? now.text;
-  const tests = useMemo(createTests, []);
+  const tests = useRun<CaseEvents>('/settings/tests');
   const cursor = useCursor(path);
   const runTests = (): void => {
     setQuery({ tab: 'tests' });
-    if (may('operator')) tests.run.start({ files: textsWith(path, text) });
+    if (may('operator')) tests.start({ files: textsWith(path, text) });
   };
-  useEffect(() => tests.run.stop, [tests]);
   useEffect(() => settle(now), [now]);
   return (
     <>
       <Written now={now} text={text} cursor={cursor} onTest={runTests} onReload={onReload} />
       <Panels path={path} text={text} show={cursor.show}>
-        {(tab) => (tab === 'tests' ? <CaseTests tests={tests} onRun={runTests} /> : undefined)}
+        {(tab) => (tab === 'tests' ? <CaseTests run={tests} onRun={runTests} /> : undefined)}
       </Panels>
     </>
   );
@@ -109,7 +100,7 @@ interface WrittenProps extends OpenedProps {
 /** The editor, with what the validator says below it. */
 function Written({ now, text, cursor, onTest, onReload }: WrittenProps) {
   const { path } = now;
-  const { load, check } = useMarks(path, text);
+  const { load, check, isOf } = useMarks(path, text);
   const known = useLoad(path, (signal) => loadKnown(path, signal), settingsTurn.value);
   const { data: found, error } = load.state.value;
   const marks = useMemo(() => (found?.diagnostics ?? []).filter((one) => one.file === path).map(asMark), [found]);
@@ -145,13 +136,15 @@ function Written({ now, text, cursor, onTest, onReload }: WrittenProps) {
         Ctrl S checks or saves, F8 goes to the next mark, Ctrl Enter runs the tests, Esc then Tab leaves the editor.
       </p>
       {error && <Problem error={error} retry={load.reload} />}
+      {known.state.value.error && <Problem error={known.state.value.error} retry={known.reload} />}
       {found && (
         <Marks
           marks={found.diagnostics}
           unchecked={found.unchecked}
           path={path}
           onShow={({ file, line = 1, column = 1 }) => cursor.show({ file, line, column })}
-          onFix={(fix) => edit(now, withFix(text, fix))}
+          // The places are those of the text that was checked.
+          onFix={(fix) => isOf && edit(now, withFix(text, fix))}
         />
       )}
     </div>
@@ -195,18 +188,13 @@ interface PanelsProps {
 function Panels({ path, text, show, children }: PanelsProps) {
   const config = configOf(path);
   const offered = TABS.filter(([name]) => name !== 'route' || config !== undefined);
-  const wanted = address.value.query.get('tab');
-  const tab = offered.find(([name]) => name === wanted)?.[0] ?? offered[0]![0];
+  const tab = tabOf(offered);
   const health = useLoad(config, (signal) => loadHealth(config ?? '', signal), settingsTurn.value);
   return (
     <div class="stack panels">
-      <Segments label="What to show" of={offered} chosen={tab} onChoose={(name) => setQuery({ tab: name })} />
+      <Tabs label="What to show" of={offered} />
       {tab === 'route' && (
-        <RouteView
-          text={text}
-          health={health.state.value.data ?? new Map()}
-          onShow={(line) => show({ file: path, line })}
-        />
+        <RouteView text={text} health={health.state.value.data} onShow={(line) => show({ file: path, line })} />
       )}
       {tab === 'effect' && <Effect files={() => textsWith(path, text)} onShow={show} />}
       {tab === 'history' && <History path={path} />}

@@ -1,17 +1,16 @@
 import { useSignal } from '@preact/signals';
-import { address, go, setQuery } from '../../address.ts';
-import { api, ask } from '../../api/client.ts';
-import { settingsTurn } from '../../api/live.ts';
-import { useLoad } from '../../api/load.ts';
-import { owns } from '../../api/session.ts';
+import { address, go } from '../../address.ts';
+import { api, ask, owns, settingsTurn } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
-import { Chip } from '../../parts/chip.tsx';
+import { Button, Opens } from '../../parts/button.tsx';
+import type { Tone } from '../../parts/chip.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { count, plural } from '../../parts/format.ts';
 import { TextField } from '../../parts/fields.tsx';
-import { Nothing, SearchField } from '../../parts/search-field.tsx';
-import { Action, Loads } from '../../parts/states.tsx';
-import { Table, type Column } from '../../parts/table.tsx';
+import { Head } from '../../parts/head.tsx';
+import { Rows } from '../../parts/rows.tsx';
+import { Load } from '../../parts/states.tsx';
+import { nameColumn, stateColumn, textColumn, type Column } from '../../parts/columns.tsx';
 import { edits } from './edits.ts';
 import { FileView } from './file-view.tsx';
 import { isStored, pathOfConfig } from './load.ts';
@@ -47,81 +46,61 @@ function rowsOf({ files, reload, warnings }: Settings): readonly Row[] {
     );
 }
 
+function marksText({ path, mistakes, warnings }: Row): string {
+  if (mistakes > 0) return plural(mistakes, 'mistake');
+  if (path in edits.value) return EDITED;
+  return warnings > 0 ? plural(warnings, 'warning') : 'none';
+}
+
+const EDITED = 'edited, not saved';
+const marksTone = (text: string): Tone =>
+  text.includes('mistake') ? 'failed' : text === EDITED ? 'running' : text === 'none' ? 'plain' : 'warning';
+
 const COLUMNS: readonly Column<Row>[] = [
-  {
-    name: 'name',
-    label: 'Text',
-    title: ({ path }) => path,
-    cell: ({ path }) => (
-      <a class="mono" href={addressOf(path)}>
-        {path}
-      </a>
-    ),
-  },
-  { name: 'owner', label: 'Where it is', cell: ({ path }) => (isStored(path) ? 'in the store' : 'in a file') },
-  {
-    name: 'marks',
-    label: 'Marks',
-    cell: ({ path, mistakes, warnings }) =>
-      mistakes > 0 ? (
-        <Chip tone="failed">{plural(mistakes, 'mistake')}</Chip>
-      ) : path in edits.value ? (
-        <Chip tone="running">edited, not saved</Chip>
-      ) : warnings > 0 ? (
-        <Chip tone="warning">{plural(warnings, 'warning')}</Chip>
-      ) : (
-        <span class="third">none</span>
-      ),
-  },
-  { name: 'size', label: 'Bytes', number: true, cell: ({ bytes }) => <span class="num">{count(bytes)}</span> },
+  nameColumn(
+    'Text',
+    [180, 3],
+    ({ path }) => path,
+    ({ path }) => addressOf(path),
+  ),
+  textColumn('Where it is', [90, 1], ({ path }) => (isStored(path) ? 'in the store' : 'in a file'), 'narrow'),
+  stateColumn('Marks', [150, 1], marksText, marksTone),
+  { label: 'Bytes', width: 90, off: 'narrow', number: true, cell: ({ bytes }) => count(bytes) },
 ];
 
-function Files() {
-  const adding = useSignal(false);
-  const load = useLoad('settings', (signal) => ask(api.GET('/settings', { params: {}, signal })), settingsTurn.value);
-  const words = address.value.query.get('q') ?? '';
-  return (
-    <>
-      <header class="head ruled">
-        <div class="row">
-          <h1 class="grow">Configs</h1>
-          <button type="button" class="main" onClick={() => void (adding.value = true)}>
-            New config
-          </button>
-        </div>
-        <SearchField label="Find a file" />
-      </header>
-      <div class="list">
-        <Loads state={load.state.value} retry={load.reload}>
-          {(settings) => {
-            const rows = rowsOf(settings);
-            const shown = rows.filter(({ path }) => path.includes(words));
-            return (
-              <>
-                <Refused settings={settings} />
-                {shown.length === 0 ? (
-                  <Nothing total={rows.length} noun="file" add={['Go to the overview', '#/']}>
-                    The gateway has no settings files.
-                  </Nothing>
-                ) : (
-                  <Table
-                    label="Settings"
-                    layout="settings"
-                    columns={COLUMNS}
-                    rows={shown}
-                    idOf={({ path }) => path}
-                    onOpen={(path) => setQuery({ file: path }, false)}
-                  />
-                )}
-              </>
-            );
-          }}
-        </Loads>
-      </div>
-      {adding.value && <NewConfig onClose={() => void (adding.value = false)} />}
-    </>
-  );
-}
+const Files = () => (
+  <>
+    <Head
+      title="Configs"
+      find="Find a file"
+      actions={
+        <Opens label="New config" kind="main">
+          {(close) => <NewConfig onClose={close} />}
+        </Opens>
+      }
+    />
+    <Load of="settings" read={(signal) => ask(api.GET('/settings', { params: {}, signal }))} news={settingsTurn.value}>
+      {(settings) => (
+        <>
+          <Refused settings={settings} />
+          <Rows
+            label="Settings"
+            columns={COLUMNS}
+            rows={rowsOf(settings)}
+            idOf={({ path }) => path}
+            at="file"
+            found={{
+              noun: 'file',
+              wordsOf: ({ path }) => path,
+              add: ['Go to the overview', '#/'],
+              about: 'The gateway has no settings files.',
+            }}
+          />
+        </>
+      )}
+    </Load>
+  </>
+);
 
 /** Files with mistakes on the disk: the settings before them serve. */
 function Refused({ settings: { reload } }: { readonly settings: Settings }) {
@@ -155,12 +134,13 @@ function NewConfig({ onClose }: { readonly onClose: () => void }) {
       />
       <p class="second">{inStore ? 'The store will have it.' : 'It will be a file of gateway/, by a patch.'}</p>
       <p class="row">
-        <Action kind="main" needs={isGood ? undefined : 'An id is needed first.'} onClick={open}>
-          Open the editor
-        </Action>
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
+        <Button
+          label="Open the editor"
+          kind="main"
+          needs={isGood ? undefined : 'An id is needed first.'}
+          onClick={open}
+        />
+        <Button label="Cancel" onClick={onClose} />
       </p>
     </Dialog>
   );

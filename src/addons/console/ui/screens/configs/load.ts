@@ -1,7 +1,6 @@
-import { api, ApiRefusal, ask } from '../../api/client.ts';
-import { allOf } from '../../api/pages.ts';
+import { allOf, api, ApiRefusal, ask } from '../../api/index.ts';
 import type { Known, SettingsNames } from '../../editor/completion.ts';
-import type { Schema } from '../../editor/schema-tree.ts';
+import type { SettingsSchema } from '../../editor/schema-tree.ts';
 
 const STORE = 'store/configs/';
 
@@ -15,7 +14,7 @@ export const pathOfConfig = (id: string, inStore: boolean): string =>
   inStore ? `${STORE}${id}` : `gateway/${id}.yaml`;
 
 /** A text as it was read. */
-export interface OpenFile {
+export interface OpenText {
   readonly path: string;
   readonly text: string;
   /** Of the settings that the text belongs to. */
@@ -29,7 +28,7 @@ export interface OpenFile {
 const withLineFeeds = (text: string): string => text.replaceAll(/\r\n?/g, '\n');
 
 /** A file or a config of the store; empty, where there is none yet. */
-export async function loadOpenFile(path: string, signal: AbortSignal): Promise<OpenFile> {
+export async function loadOpenFile(path: string, signal: AbortSignal): Promise<OpenText> {
   try {
     if (isStored(path)) {
       const params = { path: { id: configOf(path) ?? '' } };
@@ -55,12 +54,12 @@ const schemaOf = (path: string): string =>
 /** The knowledge of completion about a file: its schema with those that it refers to, and the names in force. */
 export async function loadKnown(path: string, signal: AbortSignal): Promise<Known> {
   const names = ask(api.GET('/settings/names', { params: {}, signal }));
-  const schemas = new Map<string, Schema>();
+  const schemas = new Map<string, SettingsSchema>();
   const pending = [schemaOf(path)];
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     if (schemas.has(`${ID}${name}.json`)) continue;
     // The document leaves a schema open.
-    const schema = (await ask(api.GET('/schemas/{id}', { params: { path: { id: name } }, signal }))) as Schema;
+    const schema = (await ask(api.GET('/schemas/{id}', { params: { path: { id: name } }, signal }))) as SettingsSchema;
     schemas.set(`${ID}${name}.json`, schema);
     for (const [, other = ''] of JSON.stringify(schema).matchAll(
       /"\$ref":"https:\/\/gatehouse\.dev\/schemas\/(\w+)\.json#/g,

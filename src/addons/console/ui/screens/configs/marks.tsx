@@ -1,4 +1,5 @@
 import type { ApiSchemas } from '../../api/shapes.ts';
+import { Button } from '../../parts/button.tsx';
 import { Chip } from '../../parts/chip.tsx';
 import { plural } from '../../parts/format.ts';
 
@@ -31,16 +32,13 @@ export function Marks({
           return (
             <li key={`${file} ${line} ${column} ${message}`} class="row top">
               <Chip tone={severity === 'error' ? 'failed' : 'warning'}>{severity}</Chip>
-              <button type="button" class="place" onClick={() => onShow(mark)}>
-                {file === path ? '' : `${file}:`}
-                {line}:{column}
-              </button>
+              <Button
+                label={`${file === path ? '' : `${file}:`} ${line}:${column}`}
+                kind="place"
+                onClick={() => onShow(mark)}
+              />
               <span class="grow">{message}</span>
-              {fix && file === path && (
-                <button type="button" onClick={() => onFix(fix)}>
-                  Fix: {fix.text}
-                </button>
-              )}
+              {fix && file === path && <Button label={`Fix: ${fix.text}`} onClick={() => onFix(fix)} />}
             </li>
           );
         })}
@@ -52,6 +50,7 @@ export function Marks({
 /** The text with a word replaced. */
 export function withFix(text: string, { line, column, end_column: end, text: word }: NonNullable<Mark['fix']>): string {
   const lines = text.split('\n');
-  const old = lines[line - 1] ?? '';
+  const old = lines[line - 1];
+  if (old === undefined) return text;
   return lines.with(line - 1, old.slice(0, column - 1) + word + old.slice(end - 1)).join('\n');
 }

@@ -1,7 +1,9 @@
+import { useMemo } from 'preact/hooks';
 import { routeOf, type RouteNode } from '../../editor/route.ts';
-import { readYaml } from '../../editor/yaml-scan.ts';
+import { readYaml } from '../../editor/yaml-tree.ts';
 import { Chip, type Tone } from '../../parts/chip.tsx';
-import { Empty } from '../../parts/states.tsx';
+import { plural } from '../../parts/format.ts';
+import { Empty, usePaused } from '../../parts/states.tsx';
 
 const STATES: Readonly<Record<string, readonly [Tone, string]>> = {
   open: ['failed', 'failing'],
@@ -16,16 +18,22 @@ const MODES: Readonly<Record<string, string>> = {
   conditional: 'the first condition that matches',
 };
 
+/** A drawing of more parts is no help to anybody. */
+const MOST_PARTS = 200;
+const PAUSE_MS = 300;
+
 interface RouteProps {
   readonly text: string;
-  readonly health: ReadonlyMap<string, string>;
+  /** Undefined: not known. */
+  readonly health: ReadonlyMap<string, string> | undefined;
   readonly onShow: (line: number) => void;
 }
 
 /** The way of requests through the config, drawn from the text; each part shows its line. */
 export function RouteView({ text, health, onShow }: RouteProps) {
-  const route = routeOf(readYaml(text));
-  const lineOf = (at: number): number => text.slice(0, at).split('\n').length;
+  const drawn = usePaused(text, PAUSE_MS).value;
+  const route = useMemo(() => routeOf(readYaml(drawn), MOST_PARTS), [drawn]);
+  const lineOf = useMemo(() => linesIn(drawn), [drawn]);
   if (!route)
     return (
       <Empty title="No route yet">
@@ -33,22 +41,42 @@ export function RouteView({ text, health, onShow }: RouteProps) {
       </Empty>
     );
   return (
-    <ul class="route">
-      <Part of={route} health={health} show={(at) => onShow(lineOf(at))} lineOf={lineOf} />
-    </ul>
+    <>
+      <ul class="route">
+        <Part of={route.node} health={health} show={(at) => onShow(lineOf(at))} lineOf={lineOf} />
+      </ul>
+      {route.left > 0 && (
+        <p class="third">
+          {plural(route.left, 'target')} more: the drawing has the first {MOST_PARTS}.
+        </p>
+      )}
+    </>
   );
 }
 
-interface PartProps {
+/** The line of an offset, from 1. */
+function linesIn(text: string): (at: number) => number {
+  const starts = [...text.matchAll(/^/gm)].map(({ index }) => index);
+  return (at) => {
+    let [low, high] = [0, starts.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (starts[middle]! <= at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+}
+
+interface PartProps extends Pick<RouteProps, 'health'> {
   readonly of: RouteNode;
-  readonly health: ReadonlyMap<string, string>;
   readonly show: (at: number) => void;
   readonly lineOf: (at: number) => number;
 }
 
 function Part({ of, health, show, lineOf }: PartProps) {
   const { place, at, name, to, mode, share, conditions, inner } = of;
-  const [tone, word] = STATES[health.get(place) ?? ''] ?? ['plain', 'no calls'];
+  const [tone, word] = STATES[health?.get(place) ?? ''] ?? ['plain', health ? 'no calls' : 'unknown'];
   const title = name ?? (place === 'config' ? 'The config' : place.replace(/^.*\./, ''));
   return (
     <li>

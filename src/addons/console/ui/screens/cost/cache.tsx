@@ -1,25 +1,20 @@
-import { useLoad } from '../../api/load.ts';
+import { api, ask } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { Grid } from '../../parts/grid.tsx';
 import { count, moment, plural, short } from '../../parts/format.ts';
-import { zone } from '../../parts/prefs.ts';
-import { Empty, Loads } from '../../parts/states.tsx';
+import { Empty, Load } from '../../parts/states.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
-import { loadCache } from './load.ts';
 
 type PromptCache = ApiSchemas['prompt_cache'];
 type CacheRow = PromptCache['items'][number];
 type Example = CacheRow['examples'][number];
 
 /** How much of the prompts came from the caches of providers, and why not more. */
-export function PromptCacheView() {
-  const load = useLoad('cache', loadCache);
-  return (
-    <Loads state={load.state.value} retry={load.reload}>
-      {(found) => <Found found={found} />}
-    </Loads>
-  );
-}
+export const PromptCacheView = () => (
+  <Load of="cache" read={(signal) => ask(api.GET('/prompt-cache', { params: {}, signal }))}>
+    {(found) => <Found found={found} />}
+  </Load>
+);
 
 function Found({ found }: { readonly found: PromptCache }) {
   return (
@@ -57,7 +52,7 @@ function Found({ found }: { readonly found: PromptCache }) {
       )}
       {found.since !== null && (
         <p class="third">
-          Of {plural(found.examined, 'request')} since {moment(found.since, zone.value)}
+          Of {plural(found.examined, 'request')} since {moment(found.since)}
           {found.more ? ', the latest that are counted' : ''}.
         </p>
       )}

@@ -9,7 +9,6 @@ import {
   nextSplit,
   priceId,
   rowsOf,
-  splitOf,
   type UsageRow,
 } from './figures.ts';
 
@@ -90,12 +89,7 @@ describe('days', () => {
   });
 });
 
-it('A split leads to the next one, and an unknown one is that by team', () => {
-  expect([splitOf('label.env', ['env']), splitOf('label.env', []), splitOf(null, [])]).toEqual([
-    'label.env',
-    'team',
-    'team',
-  ]);
+it('A split leads to the next one', () => {
   expect([nextSplit('team'), nextSplit('label.env'), nextSplit('model')]).toEqual(['key', 'team', undefined]);
 });
 

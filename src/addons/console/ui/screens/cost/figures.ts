@@ -8,9 +8,6 @@ export const SPLITS = ['team', 'key', 'model', 'provider'] as const;
 export type Split = (typeof SPLITS)[number] | `label.${string}`;
 const DRILL: Readonly<Record<string, Split>> = { team: 'key', key: 'model', provider: 'model' };
 
-export const splitOf = (name: string | null, labels: readonly string[]): Split =>
-  [...SPLITS, ...labels.map((label): Split => `label.${label}`)].find((one) => one === name) ?? 'team';
-
 /** Where a row leads; undefined: to its requests. */
 export const nextSplit = (by: Split): Split | undefined => (by.startsWith('label.') ? 'team' : DRILL[by]);
 

@@ -1,18 +1,16 @@
 import { useMemo } from 'preact/hooks';
-import { useAction } from '../../api/action.ts';
-import { download } from '../../api/download.ts';
-import { useLoad } from '../../api/load.ts';
-import { settingsTurn } from '../../api/live.ts';
-import { session } from '../../api/session.ts';
+import { download, session, settingsTurn, useAction } from '../../api/index.ts';
 import type { BudgetObject } from '../../api/shapes.ts';
 import { address, setQuery, writeAddress } from '../../address.ts';
+import { Button, ButtonLink } from '../../parts/button.tsx';
 import { BudgetBar, spentShare } from '../../parts/budget-bar.tsx';
 import { Figures } from '../../parts/facts.tsx';
 import { count, short, usd } from '../../parts/format.ts';
 import { Grid } from '../../parts/grid.tsx';
+import { Head } from '../../parts/head.tsx';
 import { zone } from '../../parts/prefs.ts';
-import { Segments } from '../../parts/segments.tsx';
-import { Action, Empty, Loads, Problem } from '../../parts/states.tsx';
+import { Segments, Tabs, tabOf } from '../../parts/segments.tsx';
+import { Empty, Load, Problem } from '../../parts/states.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
 import { PromptCacheView } from './cache.tsx';
 import { Days } from './days.tsx';
@@ -28,7 +26,6 @@ import {
   placeOf,
   rowsOf,
   SPLITS,
-  splitOf,
   type CostRow,
   type Split,
   type UsageRow,
@@ -38,31 +35,27 @@ import { AddPrice } from './price.tsx';
 
 const MAX_BUDGETS = 8;
 
+const TABS = [
+  ['spend', 'Spend'],
+  ['cache', 'Prompt cache'],
+] as const;
+
 /** What was spent in a month, by whom and on what. */
 export function Cost() {
-  const { query } = address.value;
-  const tab = query.get('tab') === 'cache' ? 'cache' : 'spend';
+  const isSpend = tabOf(TABS) === 'spend';
+  const hasStore = session.value?.features.store === true;
+  const question = questionOf(address.value.query);
   return (
     <>
-      <header class="head">
-        <div class="row">
-          <h1 class="grow">Cost</h1>
-          <Segments
-            label="View"
-            of={[
-              ['spend', 'Spend'],
-              ['cache', 'Prompt cache'],
-            ]}
-            chosen={tab}
-            onChoose={(name) => setQuery({ tab: name === 'cache' ? name : undefined })}
-          />
-        </div>
-        {tab === 'spend' && session.value?.features.store === true && <Choose question={questionOf(query)} />}
-      </header>
+      <Head title="Cost" actions={<Tabs label="View" of={TABS} />}>
+        {isSpend && hasStore && <Choose question={question} />}
+      </Head>
       <div class="body stack">
-        {tab === 'cache' && <PromptCacheView />}
-        {tab === 'spend' && session.value?.features.store === true && <Spend question={questionOf(query)} />}
-        {tab === 'spend' && session.value?.features.store !== true && (
+        {!isSpend ? (
+          <PromptCacheView />
+        ) : hasStore ? (
+          <Spend question={question} />
+        ) : (
           <TurnOn feature="store">No store: costs are not kept. Keep a store</TurnOn>
         )}
       </div>
@@ -70,19 +63,25 @@ export function Cost() {
   );
 }
 
-const labels = (): readonly string[] => session.value?.features.labels ?? [];
 const SPLIT_LABELS = 'label.';
+
+/** What costs can be split and filtered by. */
+const splits = (): readonly Split[] => [
+  ...SPLITS,
+  ...(session.value?.features.labels ?? []).map((label): Split => `${SPLIT_LABELS}${label}`),
+];
 
 function questionOf(query: URLSearchParams): CostQuestion {
   const year = new Date().getFullYear();
   const offsets = [0, 6].map((month) => new Date(year, month, 1).getTimezoneOffset());
   const timeZone = dayZone(zone.value, Intl.DateTimeFormat().resolvedOptions().timeZone, offsets);
   const month = query.get('month');
-  const names: readonly Split[] = [...SPLITS, ...labels().map((label): Split => `${SPLIT_LABELS}${label}`)];
-  const filters = Object.fromEntries(names.flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? '']] : [])));
+  const filters = Object.fromEntries(
+    splits().flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? '']] : [])),
+  );
   return {
     month: isMonth(month) ? month : monthAt(Date.now(), timeZone),
-    by: splitOf(query.get('by'), labels()),
+    by: splits().find((one) => one === query.get('by')) ?? 'team',
     filters,
     timeZone,
   };
@@ -95,9 +94,7 @@ function Choose({ question: { month, by, filters, timeZone } }: { readonly quest
   const now = monthAt(Date.now(), timeZone);
   return (
     <div class="row">
-      <button type="button" aria-label="The month before" onClick={() => setQuery({ month: monthAfter(month, -1) })}>
-        ‹
-      </button>
+      <Button label="‹" name="The month before" onClick={() => setQuery({ month: monthAfter(month, -1) })} />
       <span class="strong mono">{month}</span>
       <button
         type="button"
@@ -110,35 +107,27 @@ function Choose({ question: { month, by, filters, timeZone } }: { readonly quest
       <span class="third">days in {timeZone}</span>
       <Segments
         label="Split by"
-        of={[...SPLITS, ...labels().map((label): Split => `${SPLIT_LABELS}${label}`)].map((split) => [
-          split,
-          splitName(split),
-        ])}
+        of={splits().map((split) => [split, splitName(split)])}
         chosen={by}
         onChoose={(split) => setQuery({ by: split === 'team' ? undefined : split })}
       />
       {Object.entries(filters).map(([name, value]) => (
-        <button
+        <Button
           key={name}
-          type="button"
-          aria-label={`Remove the filter ${name} ${value}`}
+          label={`${splitName(name as Split)}: ${value} ×`}
+          name={`Remove the filter ${name} ${value}`}
           onClick={() => setQuery({ [name]: undefined })}
-        >
-          {splitName(name as Split)}: {value} ×
-        </button>
+        />
       ))}
     </div>
   );
 }
 
-function Spend({ question }: { readonly question: CostQuestion }) {
-  const load = useLoad(JSON.stringify(question), (signal) => loadCosts(question, signal), settingsTurn.value);
-  return (
-    <Loads state={load.state.value} retry={load.reload}>
-      {(costs) => <Found question={question} costs={costs} reload={load.reload} />}
-    </Loads>
-  );
-}
+const Spend = ({ question }: { readonly question: CostQuestion }) => (
+  <Load of={JSON.stringify(question)} read={(signal) => loadCosts(question, signal)} news={settingsTurn.value}>
+    {(costs, reload) => <Found question={question} costs={costs} reload={reload} />}
+  </Load>
+);
 
 interface FoundProps {
   readonly question: CostQuestion;
@@ -155,23 +144,7 @@ function Found({ question, costs, reload }: FoundProps) {
   const total = rows.reduce((all, { nano }) => all + nano, 0);
   const before = costs.before.reduce((all, { nano }) => all + nano, 0);
   const utc = bars.filter(({ isUtc }) => isUtc);
-  if (rows.length === 0)
-    return (
-      <Empty title={`No cost in ${month}`}>
-        <p>
-          {Object.keys(filters).length > 0
-            ? 'No request of the month fits the filter.'
-            : 'No request of the month cost something.'}
-        </p>
-        {Object.keys(filters).length > 0 && (
-          <p>
-            <a class="button" href={`#/cost?month=${month}`}>
-              Clear the filter
-            </a>
-          </p>
-        )}
-      </Empty>
-    );
+  if (rows.length === 0) return <NoCost month={month} isFiltered={Object.keys(filters).length > 0} />;
   return (
     <div class="stack">
       <Unpriced rows={costs.unpriced} reload={reload} />
@@ -203,6 +176,17 @@ function Found({ question, costs, reload }: FoundProps) {
   );
 }
 
+const NoCost = ({ month, isFiltered }: { readonly month: string; readonly isFiltered: boolean }) => (
+  <Empty title={`No cost in ${month}`}>
+    <p>{isFiltered ? 'No request of the month fits the filter.' : 'No request of the month cost something.'}</p>
+    {isFiltered && (
+      <p>
+        <ButtonLink label="Clear the filter" href={`#/cost?month=${month}`} />
+      </p>
+    )}
+  </Empty>
+);
+
 /** Costs that are not in any sum come first. */
 function Unpriced({ rows, reload }: { readonly rows: readonly UsageRow[]; readonly reload: () => void }) {
   const asked = placeOf(address.value.query.get('price'));
@@ -215,9 +199,7 @@ function Unpriced({ rows, reload }: { readonly rows: readonly UsageRow[]; readon
             {model || 'A model'} at @{provider} has no price: the cost of {count(attempts)}{' '}
             {attempts === 1 ? 'try' : 'tries'} is unknown, and in no sum.
           </span>
-          <button type="button" onClick={() => setQuery({ price: `@${provider}/${model}` }, false)}>
-            Add price
-          </button>
+          <Button label="Add price" onClick={() => setQuery({ price: `@${provider}/${model}` }, false)} />
         </p>
       ))}
       {asked && (
@@ -301,31 +283,19 @@ function Budgets({ budgets, filters }: { readonly budgets: readonly BudgetObject
 
 function Files({ question }: { readonly question: CostQuestion }) {
   const { month, by } = question;
-  const csv = useAction(() =>
-    download(
-      '/usage',
-      new URLSearchParams({ ...queryOf(question), by, step: 'day', format: 'csv' }),
-      `cost-${month}.csv`,
-    ),
-  );
-  const focus = useAction(() =>
-    download(
-      '/usage',
-      new URLSearchParams({ ...queryOf(question), step: 'day', format: 'focus' }),
-      `focus-${month}.csv`,
-    ),
-  );
+  const file = (format: 'csv' | 'focus', name: string) =>
+    useAction(() => {
+      const query = { ...queryOf(question), ...(format === 'csv' && { by }), step: 'day', format };
+      return download('/usage', new URLSearchParams(query), `${name}-${month}.csv`);
+    });
+  const [csv, focus] = [file('csv', 'cost'), file('focus', 'focus')];
   const error = csv.error.value ?? focus.error.value;
   return (
     <section class="card stack tight" aria-label="Files">
       <h2 class="small">As a file</h2>
       <p class="row">
-        <Action busy={csv.busy.value} onClick={csv.run}>
-          CSV
-        </Action>
-        <Action busy={focus.busy.value} onClick={focus.run}>
-          CSV with FOCUS columns
-        </Action>
+        <Button label="CSV" doing={csv} />
+        <Button label="CSV with FOCUS columns" doing={focus} />
       </p>
       {error && <Problem error={error} />}
     </section>

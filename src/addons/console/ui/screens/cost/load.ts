@@ -1,5 +1,4 @@
-import { api, ask } from '../../api/client.ts';
-import { allOf } from '../../api/pages.ts';
+import { allOf, api, ask } from '../../api/index.ts';
 import type { BudgetObject } from '../../api/shapes.ts';
 import { monthAfter, type Split, type UsageRow } from './figures.ts';
 
@@ -63,5 +62,3 @@ export async function loadCosts(question: CostQuestion, signal: AbortSignal): Pr
   ]);
   return { days, before, unpriced: unpriced.filter(({ attempts }) => attempts > 0), budgets };
 }
-
-export const loadCache = (signal: AbortSignal) => ask(api.GET('/prompt-cache', { params: {}, signal }));

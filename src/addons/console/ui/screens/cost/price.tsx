@@ -1,12 +1,9 @@
 import { useSignal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { needs, owns } from '../../api/session.ts';
+import { api, ask, needs, owns, useAction } from '../../api/index.ts';
 import type { ProposedPatch } from '../../api/shapes.ts';
-import { Decide } from '../../parts/decide.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Decide, Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/fields.tsx';
-import { Patch } from '../../parts/patch.tsx';
+import { PatchDialog } from '../../parts/patch.tsx';
 import { priceId } from './figures.ts';
 
 const NUMBER = /^\d{1,7}(?:\.\d{1,6})?$/;
@@ -39,16 +36,16 @@ export function AddPrice({ provider, model, onClose, onDone }: PriceProps) {
       onDone();
     }
   });
+  const title = `The price of ${model}`;
   if (draft.value)
     return (
-      <Dialog title={`The price of ${model}`} onClose={onClose} wide>
+      <PatchDialog title={title} draft={draft.value} onClose={onClose}>
         <p>Prices are in {draft.value.file}: the gateway takes them when the file has changed.</p>
-        <Patch draft={draft.value} />
-      </Dialog>
+      </PatchDialog>
     );
   const problem = wrong && `The price of ${wrong} must be a number with at most six decimals.`;
   return (
-    <Dialog title={`The price of ${model}`} onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <p class="second">
         In USD per million tokens, for requests to {provider === '' ? 'any entry' : `@${provider}`} from now on: what is
         in the ledger stays.

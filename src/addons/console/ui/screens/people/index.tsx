@@ -1,21 +1,17 @@
-import { api, ask } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
-import { allOf } from '../../api/pages.ts';
-import { may, needs, session } from '../../api/session.ts';
+import { allOf, api, ask, may, needs, session, useLoad } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
-import { address, linkTo, setQuery } from '../../address.ts';
-import { Chip, toneOf } from '../../parts/chip.tsx';
+import { address, setQuery } from '../../address.ts';
+import { Button } from '../../parts/button.tsx';
 import { moment } from '../../parts/format.ts';
 import { Grid } from '../../parts/grid.tsx';
-import { zone } from '../../parts/prefs.ts';
+import { Head } from '../../parts/head.tsx';
 import { Rows } from '../../parts/rows.tsx';
-import { Nothing, SearchField } from '../../parts/search-field.tsx';
-import { Segments } from '../../parts/segments.tsx';
+import { hasWords, Nothing } from '../../parts/search-field.tsx';
+import { Tabs, tabOf } from '../../parts/segments.tsx';
 import { Empty, Loads } from '../../parts/states.tsx';
-import type { Column } from '../../parts/table.tsx';
+import { nameColumn, stateColumn, textColumn, timeColumn, type Column } from '../../parts/columns.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
-import { CreateToken } from './create.tsx';
-import { TokenDetail } from './token.tsx';
+import { CreateToken, TokenDetail } from './token.tsx';
 
 type Person = ApiSchemas['person'];
 type Token = ApiSchemas['token'] & { readonly seen: string | undefined };
@@ -31,35 +27,24 @@ async function load(signal: AbortSignal) {
   return { people: people.items, tokens: tokens.map((one): Token => ({ ...one, seen: seen.get(`token:${one.id}`) })) };
 }
 
+const TABS = [
+  ['tokens', 'Tokens'],
+  ['people', 'Who has called'],
+] as const;
+
 /** Who calls the API and opens the console, and the tokens with which they do. */
 export function People() {
-  const { query } = address.value;
-  const tab = query.get('tab') === 'people' ? 'people' : 'tokens';
   const read = useLoad(may('admin') ? 'people' : undefined, load);
+  const create = <Button label="Create a token" kind="main" onClick={() => setQuery({ tab: 'tokens', add: '1' })} />;
   return (
     <>
-      <header class="head ruled">
-        <div class="row">
-          <h1 class="grow">People and tokens</h1>
-          <button type="button" class="main" onClick={() => setQuery({ tab: 'tokens', add: '1' })}>
-            Create a token
-          </button>
-        </div>
-        <Segments
-          label="Shown"
-          of={[
-            ['tokens', 'Tokens'],
-            ['people', 'Who has called'],
-          ]}
-          chosen={tab}
-          onChoose={(name) => setQuery({ tab: name, row: undefined, q: undefined })}
-        />
-        <SearchField label="Find a token or a person" />
-      </header>
+      <Head title="People and tokens" find="Find a token or a person" actions={create}>
+        <Tabs of={TABS} resets={['row', 'q']} />
+      </Head>
       {may('admin') ? (
-        <Loads state={read.state.value} retry={read.reload}>
-          {({ people, tokens }) =>
-            tab === 'people' ? <Callers people={people} /> : <Tokens tokens={tokens} onChange={read.reload} />
+        <Loads of={read}>
+          {({ people, tokens }, reload) =>
+            tabOf(TABS) === 'people' ? <Callers people={people} /> : <Tokens tokens={tokens} onChange={reload} />
           }
         </Loads>
       ) : (
@@ -69,20 +54,20 @@ export function People() {
           </Empty>
         </div>
       )}
-      {query.has('add') && <CreateToken onDone={read.reload} />}
+      {address.value.query.has('add') && <CreateToken onDone={read.reload} />}
     </>
   );
 }
 
-const words = (): string => address.value.query.get('q') ?? '';
+const ADD = ['Create a token', '#/people?add=1'] as const;
+const HOW: Readonly<Record<Person['by'], string>> = { token: 'API', session: 'console', none: 'without a token' };
 
 function Callers({ people }: { readonly people: readonly Person[] }) {
-  const shown = people.filter(({ user, role }) => `${user} ${role}`.includes(words()));
-  const how: Readonly<Record<Person['by'], string>> = { token: 'API', session: 'console', none: 'without a token' };
+  const shown = people.filter(({ user, role }) => hasWords(`${user} ${role}`));
   return (
     <div class="body stack">
       {shown.length === 0 ? (
-        <Nothing total={people.length} noun="caller" add={['Create a token', '#/people?add=1']}>
+        <Nothing total={people.length} noun="caller" add={ADD}>
           Nobody has called since the start of the gateway.
         </Nothing>
       ) : (
@@ -93,9 +78,9 @@ function Callers({ people }: { readonly people: readonly Person[] }) {
             <span class="strong">{user}</span>,
             role,
             content ? 'may read them' : 'may not read them',
-            how[by],
+            HOW[by],
             <span class="mono">{from ?? 'unknown'}</span>,
-            <span class="mono third">{moment(at, zone.value)}</span>,
+            <span class="mono third">{moment(at)}</span>,
           ])}
         />
       )}
@@ -105,49 +90,33 @@ function Callers({ people }: { readonly people: readonly Person[] }) {
 }
 
 const COLUMNS: readonly Column<Token>[] = [
-  {
-    name: 'name',
-    label: 'Token',
-    title: ({ id }) => id,
-    cell: ({ id }) => <a href={linkTo({ row: id })}>{id}</a>,
-  },
-  { name: 'role', label: 'Role', cell: ({ role }) => role },
-  { name: 'state', label: 'State', cell: ({ state }) => <Chip tone={toneOf(state)}>{state}</Chip> },
-  {
-    name: 'ends',
-    label: 'Ends',
-    cell: ({ expires_at: end }) => <span class="mono third">{moment(end, zone.value)}</span>,
-  },
-  {
-    name: 'seen',
-    label: 'Last call here',
-    cell: ({ seen }) => <span class="mono third">{seen === undefined ? 'unknown' : moment(seen, zone.value)}</span>,
-  },
+  nameColumn('Token', [110, 1.4], ({ id }) => id),
+  textColumn('Role', 80, ({ role }) => role),
+  stateColumn('State', 90, ({ state }) => state),
+  timeColumn('Ends', ({ expires_at: end }) => end, 'both'),
+  timeColumn('Last call here', ({ seen }) => seen, 'both'),
 ];
 
-function Tokens({ tokens, onChange }: { readonly tokens: readonly Token[]; readonly onChange: () => void }) {
-  if (session.value?.features.store === false)
-    return (
-      <div class="body">
-        <Empty title="No tokens without a store">
-          <p>Without one, `admin.token` of server.yaml is the one token, and the same machine needs none.</p>
-          <TurnOn feature="store">Keep a store</TurnOn>
-        </Empty>
-      </div>
-    );
-  return (
+const Tokens = ({ tokens, onChange }: { readonly tokens: readonly Token[]; readonly onChange: () => void }) =>
+  session.value?.features.store === false ? (
+    <div class="body">
+      <Empty title="No tokens without a store">
+        <p>Without one, `admin.token` of server.yaml is the one token, and the same machine needs none.</p>
+        <TurnOn feature="store">Keep a store</TurnOn>
+      </Empty>
+    </div>
+  ) : (
     <Rows
       label="Tokens"
-      layout="tokens"
       columns={COLUMNS}
-      rows={tokens.filter(({ id, role }) => `${id} ${role}`.includes(words()))}
+      rows={tokens}
       idOf={({ id }) => id}
-      none={
-        <Nothing total={tokens.length} noun="token" add={['Create a token', '#/people?add=1']}>
-          A person, or a program, calls the API with a token of its own.
-        </Nothing>
-      }
+      found={{
+        noun: 'token',
+        wordsOf: ({ id, role }) => `${id} ${role}`,
+        add: ADD,
+        about: 'A person, or a program, calls the API with a token of its own.',
+      }}
       detail={(token) => <TokenDetail key={token.id} token={token} onChange={onChange} />}
     />
   );
-}

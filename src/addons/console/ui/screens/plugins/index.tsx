@@ -1,12 +1,10 @@
-import { api, ask } from '../../api/client.ts';
-import { settingsTurn } from '../../api/live.ts';
-import { useLoad } from '../../api/load.ts';
+import { api, ask, settingsTurn } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
-import { address } from '../../address.ts';
 import { count, NONE } from '../../parts/format.ts';
 import { Grid } from '../../parts/grid.tsx';
-import { Nothing, SearchField } from '../../parts/search-field.tsx';
-import { Loads } from '../../parts/states.tsx';
+import { Head } from '../../parts/head.tsx';
+import { hasWords, Nothing } from '../../parts/search-field.tsx';
+import { Load } from '../../parts/states.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
 
 type Plugin = ApiSchemas['plugin'];
@@ -18,27 +16,20 @@ const CHAINS = [
 ] as const;
 
 /** The plugins in the order in which they run, with the time that each takes itself. */
-export function Plugins() {
-  const words = address.value.query.get('q') ?? '';
-  const load = useLoad(
-    'plugins',
-    async (signal) => (await ask(api.GET('/plugins', { params: {}, signal }))).items,
-    settingsTurn.value,
-  );
-  return (
-    <>
-      <header class="head ruled">
-        <h1>Plugins</h1>
-        <SearchField label="Find a plugin" />
-      </header>
-      <div class="body">
-        <Loads state={load.state.value} retry={load.reload}>
-          {(plugins) => <Chains plugins={plugins} shown={plugins.filter(({ name }) => name.includes(words))} />}
-        </Loads>
-      </div>
-    </>
-  );
-}
+export const Plugins = () => (
+  <>
+    <Head title="Plugins" find="Find a plugin" />
+    <div class="body">
+      <Load
+        of="plugins"
+        read={async (signal) => (await ask(api.GET('/plugins', { params: {}, signal }))).items}
+        news={settingsTurn.value}
+      >
+        {(plugins) => <Chains plugins={plugins} shown={plugins.filter(({ name }) => hasWords(name))} />}
+      </Load>
+    </div>
+  </>
+);
 
 function Chains({ plugins, shown }: { readonly plugins: readonly Plugin[]; readonly shown: readonly Plugin[] }) {
   if (shown.length === 0)

@@ -1,16 +1,23 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
-import { api, ask } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
-import { allOf } from '../../api/pages.ts';
-import { needs } from '../../api/session.ts';
+import { allOf, api, ask, needs, useLoad } from '../../api/index.ts';
+import { Button } from '../../parts/button.tsx';
 import { Chip } from '../../parts/chip.tsx';
 import { Choice, memberOf, TextField } from '../../parts/fields.tsx';
 import { ms, NONE } from '../../parts/format.ts';
-import { Action, Problem } from '../../parts/states.tsx';
-import { Beside, typedValues, ValueFields, workedVersion, type Of } from './work.tsx';
-import { parse, type Version } from './prompt.ts';
-import type { CaseOutcome, PromptCase } from './run.ts';
+import { Grid } from '../../parts/grid.tsx';
+import { Problem } from '../../parts/states.tsx';
+import {
+  Beside,
+  typedValues,
+  ValueFields,
+  workedVersion,
+  type CaseOutcome,
+  type Of,
+  type PromptCase,
+} from './work.tsx';
+import { parse, type PromptVersion } from './prompt.ts';
 
 const MOST_CASES = 50;
 
@@ -31,9 +38,7 @@ export function Cases(of: Of) {
       <div class="card stack tight">
         <ValueFields {...of} />
         <p>
-          <Action needs={lack} onClick={add}>
-            Add a case of these values
-          </Action>
+          <Button label="Add a case of these values" needs={lack} onClick={add} />
         </p>
       </div>
       <RunRow {...of} problem={problem} />
@@ -42,24 +47,11 @@ export function Cases(of: Of) {
       {cases.value.length === 0 ? (
         <p class="second">A case has values, and a text or a JSON schema that its reply must have.</p>
       ) : (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Table of cases">
-          <table>
-            <thead>
-              <tr>
-                {['Values', 'Expected', `Version ${beside}`, `Version ${number}`].map((title, at) => (
-                  <th key={at} scope="col">
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {cases.value.map((one, index) => (
-                <Row key={index} of={one} index={index} work={work} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Grid
+          label="Table of cases"
+          head={['Values', 'Expected', `Version ${beside}`, `Version ${number}`]}
+          rows={cases.value.map((one, index) => cellsOf(one, index, work))}
+        />
       )}
     </section>
   );
@@ -108,68 +100,48 @@ function RunRow(of: Of & { readonly problem: { value: string | undefined } }) {
       />
       <TextField title="Config, the key's own if empty" of={memberOf(asked, 'config')} max={64} />
       <Beside spec={spec} beside={beside} />
-      <Action kind="main" needs={lack} busy={run.busy.value} onClick={start}>
-        Run the cases
-      </Action>
-      {run.busy.value && (
-        <button type="button" onClick={run.stop}>
-          Stop
-        </button>
-      )}
+      <Button label="Run the cases" kind="main" needs={lack} busy={run.busy.value} onClick={start} />
+      {run.busy.value && <Button label="Stop" onClick={run.stop} />}
     </div>
   );
 }
 
 /** A version as it is saved takes the path of prompts; one with changes runs as it is typed. */
-function versionIn(worked: Version | string, changed: number | undefined, number: number): object {
+function versionIn(worked: PromptVersion | string, changed: number | undefined, number: number): object {
   if (typeof worked === 'string') throw new Error(worked);
   const { digest: _, ...draft } = worked;
   return changed === undefined ? { version: String(number) } : { draft };
 }
 
-interface RowProps extends Pick<Of, 'work'> {
-  readonly of: PromptCase;
-  readonly index: number;
-}
-
-function Row({ of, index, work: { cases, run } }: RowProps) {
-  const set = (next: Partial<PromptCase>): void =>
-    void (cases.value = cases.value.map((one, at) => (at === index ? { ...one, ...next } : one)));
-  const outcomeOf = (version: number): CaseOutcome | undefined =>
-    run.outcomes.value.find((one) => one.case === index && one.version === version);
+function cellsOf(of: PromptCase, index: number, { cases, run }: Of['work']): readonly ComponentChildren[] {
   const expected = (name: 'text' | 'schema', title: string) => (
     <input
       aria-label={`${title} of case ${index + 1}`}
       placeholder={title}
       value={of[name]}
       maxLength={10_000}
-      onInput={(event) => set({ [name]: event.currentTarget.value })}
+      onInput={({ currentTarget: { value } }) =>
+        void (cases.value = cases.value.map((one, at) => (at === index ? { ...one, [name]: value } : one)))
+      }
     />
   );
-  return (
-    <tr>
-      <td>
-        <code>{JSON.stringify(of.variables).slice(0, 300)}</code>{' '}
-        <button
-          type="button"
-          class="plain"
-          aria-label={`Remove case ${index + 1}`}
-          onClick={() => void (cases.value = cases.value.filter((_, at) => at !== index))}
-        >
-          ✕
-        </button>
-      </td>
-      <td class="stack tight">
-        {expected('text', 'A text in it')}
-        {expected('schema', 'JSON schema')}
-      </td>
-      {[0, 1].map((version) => (
-        <td key={version}>
-          <Result outcome={outcomeOf(version)} />
-        </td>
-      ))}
-    </tr>
-  );
+  const outcomes = run.of('case').filter((one) => one.case === index);
+  return [
+    <>
+      <code>{JSON.stringify(of.variables).slice(0, 300)}</code>{' '}
+      <Button
+        label="✕"
+        kind="plain"
+        name={`Remove case ${index + 1}`}
+        onClick={() => void (cases.value = cases.value.filter((_, at) => at !== index))}
+      />
+    </>,
+    <div class="stack tight">
+      {expected('text', 'A text in it')}
+      {expected('schema', 'JSON schema')}
+    </div>,
+    ...[0, 1].map((version) => <Result outcome={outcomes.find((one) => one.version === version)} />),
+  ];
 }
 
 function Result({ outcome }: { readonly outcome: CaseOutcome | undefined }) {

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
+import { api, ask, useAction } from '../../api/index.ts';
+import { Button } from '../../parts/button.tsx';
 import { memberOf, TextArea, TextField } from '../../parts/fields.tsx';
-import { Action, Problem } from '../../parts/states.tsx';
+import { Problem } from '../../parts/states.tsx';
 import { typedValues, ValueFields, type Of } from './work.tsx';
-import { edited, namesIn, parse, type Edited } from './prompt.ts';
+import { edited, namesIn, parse, type EditedVersion } from './prompt.ts';
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'];
 
@@ -12,7 +12,7 @@ const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'];
 export function Editor(of: Of) {
   const { spec, number, work } = of;
   const draft = work.edits.value[number] ?? edited(spec.versions[number] ?? {});
-  const change = (next: Partial<Edited>): void =>
+  const change = (next: Partial<EditedVersion>): void =>
     void (work.edits.value = { ...work.edits.value, [number]: { ...draft, ...next } });
   const fields = {
     get value() {
@@ -41,12 +41,12 @@ export function Editor(of: Of) {
 }
 
 interface DraftProps {
-  readonly draft: Edited;
-  readonly change: (next: Partial<Edited>) => void;
+  readonly draft: EditedVersion;
+  readonly change: (next: Partial<EditedVersion>) => void;
 }
 
 function Messages({ draft: { messages }, change }: DraftProps) {
-  const set = (index: number, next: Partial<Edited['messages'][number]>): void =>
+  const set = (index: number, next: Partial<EditedVersion['messages'][number]>): void =>
     change({ messages: messages.map((one, at) => (at === index ? { ...one, ...next } : one)) });
   return (
     <>
@@ -66,14 +66,12 @@ function Messages({ draft: { messages }, change }: DraftProps) {
               ))}
             </select>
             {messages.length > 1 && (
-              <button
-                type="button"
-                class="right"
-                aria-label={`Remove message ${index + 1}`}
+              <Button
+                label="✕"
+                kind="right"
+                name={`Remove message ${index + 1}`}
                 onClick={() => change({ messages: messages.filter((_, at) => at !== index) })}
-              >
-                ✕
-              </button>
+              />
             )}
           </div>
           <textarea
@@ -85,12 +83,10 @@ function Messages({ draft: { messages }, change }: DraftProps) {
         </div>
       ))}
       <p>
-        <button
-          type="button"
+        <Button
+          label="Add a message"
           onClick={() => change({ messages: [...messages, { of: { role: 'user' }, text: '', parts: false }] })}
-        >
-          Add a message
-        </button>
+        />
       </p>
     </>
   );
@@ -112,9 +108,7 @@ function FoundVariables({ worked, draft, change }: Of & DraftProps) {
         {found.length === 0 ? 'The texts have no variable.' : `In the texts: ${found.join(', ')}.`}
       </span>
       {missing.map((name) => (
-        <button key={name} type="button" onClick={() => declare(name)}>
-          Declare {name}
-        </button>
+        <Button key={name} label={`Declare ${name}`} onClick={() => declare(name)} />
       ))}
       {declared.some((name) => !found.includes(name)) && (
         <span class="warning-text">
@@ -143,9 +137,7 @@ function Rendered(of: Of) {
       <h2 class="small">Values</h2>
       <ValueFields {...of} />
       <p>
-        <Action needs={typeof values === 'string' ? values : undefined} busy={render.busy.value} onClick={render.run}>
-          Show the request
-        </Action>
+        <Button label="Show the request" needs={typeof values === 'string' ? values : undefined} doing={render} />
       </p>
       {render.error.value && <Problem error={render.error.value} />}
       {shown.value !== undefined && (

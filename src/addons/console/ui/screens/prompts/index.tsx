@@ -1,56 +1,38 @@
 import { useSignal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { settingsTurn } from '../../api/live.ts';
-import { useLoad } from '../../api/load.ts';
-import { allOf } from '../../api/pages.ts';
-import { needs, owns } from '../../api/session.ts';
+import { allOf, api, ask, needs, owns, settingsTurn, useAction, useLoad } from '../../api/index.ts';
 import type { ProposedPatch } from '../../api/shapes.ts';
 import { address, setQuery } from '../../address.ts';
-import { Decide } from '../../parts/decide.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { Decide, Dialog } from '../../parts/dialog.tsx';
 import { TextArea, TextField } from '../../parts/fields.tsx';
-import { Patch } from '../../parts/patch.tsx';
+import { PatchDialog } from '../../parts/patch.tsx';
+import { Head } from '../../parts/head.tsx';
 import { Rows } from '../../parts/rows.tsx';
-import { Nothing, SearchField } from '../../parts/search-field.tsx';
 import { Loads } from '../../parts/states.tsx';
-import { OWNER, type Column } from '../../parts/table.tsx';
+import { nameColumn, OWNER, textColumn, type Column } from '../../parts/columns.tsx';
 import { PromptPage } from './page.tsx';
 import { namesIn, numbersOf, specOf, type Prompt } from './prompt.ts';
 
 /** The prompts of the files and of the store, and one of them. */
 export function Prompts() {
   const { query } = address.value;
-  const load = useLoad(
-    'prompts',
-    (signal) => allOf((page) => ask(api.GET('/prompts', { params: { query: page }, signal }))),
-    settingsTurn.value,
-  );
+  const read = (signal: AbortSignal) => allOf((page) => ask(api.GET('/prompts', { params: { query: page }, signal })));
+  const load = useLoad('prompts', read, settingsTurn.value);
   const chosen = load.state.value.data?.find(({ id }) => id === query.get('row'));
   return (
     <>
-      <header class="head ruled">
-        <div class="row">
-          <h1 class="grow">{chosen ? chosen.id : 'Prompts'}</h1>
-          {chosen ? (
-            <a class="button" href="#/prompts">
-              Back to the list
-            </a>
-          ) : (
-            <button type="button" class="main" onClick={() => setQuery({ add: '1' })}>
-              Create a prompt
-            </button>
-          )}
-        </div>
-        {!chosen && <SearchField label="Find a prompt" />}
-      </header>
-      <Loads state={load.state.value} retry={load.reload}>
+      {chosen ? (
+        <Head title={chosen.id} ruled actions={<ButtonLink label="Back to the list" href="#/prompts" />} />
+      ) : (
+        <Head
+          title="Prompts"
+          find="Find a prompt"
+          actions={<Button label="Create a prompt" kind="main" onClick={() => setQuery({ add: '1' })} />}
+        />
+      )}
+      <Loads of={load}>
         {(prompts) =>
-          chosen ? (
-            <PromptPage key={chosen.id} prompt={chosen} onChange={load.reload} />
-          ) : (
-            <List prompts={prompts} words={query.get('q') ?? ''} />
-          )
+          chosen ? <PromptPage key={chosen.id} prompt={chosen} onChange={load.reload} /> : <List prompts={prompts} />
         }
       </Loads>
       {query.has('add') && <CreatePrompt onDone={load.reload} />}
@@ -59,46 +41,29 @@ export function Prompts() {
 }
 
 const COLUMNS: readonly Column<Prompt>[] = [
-  {
-    name: 'name',
-    label: 'Prompt',
-    title: ({ id }) => id,
-    cell: ({ id }) => <a href={`#/prompts?row=${encodeURIComponent(id)}`}>{id}</a>,
-  },
-  {
-    name: 'versions',
-    label: 'Latest',
-    cell: (one) => <span class="mono">{numbersOf(specOf(one))[0]}</span>,
-  },
-  {
-    name: 'labels',
-    label: 'Labels',
-    cell: (one) =>
-      Object.entries(specOf(one).labels ?? {})
-        .map(([label, number]) => `${label} → ${number}`)
-        .join(', '),
-  },
-  {
-    name: 'what',
-    label: 'Purpose',
-    title: ({ spec }) => spec.description,
-    cell: ({ spec }) => <span class="second">{spec.description}</span>,
-  },
+  nameColumn('Prompt', [120, 1.2], ({ id }) => id),
+  textColumn('Latest', 60, (one) => String(numbersOf(specOf(one))[0])),
+  textColumn('Labels', [100, 1.2], (one) =>
+    Object.entries(specOf(one).labels ?? {})
+      .map(([label, number]) => `${label} → ${number}`)
+      .join(', '),
+  ),
+  textColumn('Purpose', [120, 2], ({ spec }) => spec.description, 'narrow'),
   OWNER,
 ];
 
-const List = ({ prompts, words }: { readonly prompts: readonly Prompt[]; readonly words: string }) => (
+const List = ({ prompts }: { readonly prompts: readonly Prompt[] }) => (
   <Rows
     label="Prompts"
-    layout="prompts"
     columns={COLUMNS}
-    rows={prompts.filter(({ id, spec }) => `${id} ${spec.description ?? ''}`.includes(words))}
+    rows={prompts}
     idOf={({ id }) => id}
-    none={
-      <Nothing total={prompts.length} noun="prompt" add={['Create a prompt', '#/prompts?add=1']}>
-        A prompt has versions of a chat request with variables. Applications send its name and the values.
-      </Nothing>
-    }
+    found={{
+      noun: 'prompt',
+      wordsOf: ({ id, spec }) => `${id} ${spec.description ?? ''}`,
+      add: ['Create a prompt', '#/prompts?add=1'],
+      about: 'A prompt has versions of a chat request with variables. Applications send its name and the values.',
+    }}
   />
 );
 
@@ -117,27 +82,17 @@ function CreatePrompt({ onDone }: { readonly onDone: () => void }) {
     onDone();
   });
   const missing = id.value === '' || text.value === '' ? 'It takes an id and a text.' : undefined;
+  if (draft.value) return <PatchDialog title="Create a prompt" draft={draft.value} onClose={close} />;
   return (
-    <Dialog title="Create a prompt" onClose={close} wide={draft.value !== undefined}>
-      {draft.value ? (
-        <Patch draft={draft.value} />
-      ) : (
-        <>
-          <TextField title="Id" of={id} max={64} placeholder="ticket-summary" />
-          <TextArea
-            title="Text of its first version"
-            of={text}
-            placeholder="Summarise this ticket: {{ticket}}"
-            rows={6}
-          />
-          <Decide
-            verb={owns('prompts') ? 'Create the prompt' : 'Propose a patch'}
-            doing={create}
-            needs={needs(owns('prompts') ? 'admin' : 'operator') ?? missing}
-            onClose={close}
-          />
-        </>
-      )}
+    <Dialog title="Create a prompt" onClose={close}>
+      <TextField title="Id" of={id} max={64} placeholder="ticket-summary" />
+      <TextArea title="Text of its first version" of={text} placeholder="Summarise this ticket: {{ticket}}" rows={6} />
+      <Decide
+        verb={owns('prompts') ? 'Create the prompt' : 'Propose a patch'}
+        doing={create}
+        needs={needs(owns('prompts') ? 'admin' : 'operator') ?? missing}
+        onClose={close}
+      />
     </Dialog>
   );
 }

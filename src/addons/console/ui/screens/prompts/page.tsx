@@ -1,10 +1,9 @@
-import { dataUrl } from '../../api/curl.ts';
-import { session } from '../../api/session.ts';
+import { dataUrl, session } from '../../api/index.ts';
 import { address, setQuery } from '../../address.ts';
 import { Chip } from '../../parts/chip.tsx';
 import { Diff } from '../../parts/diff.tsx';
-import { diffLines } from '../../parts/diff.ts';
-import { Segments } from '../../parts/segments.tsx';
+import { differing } from '../../parts/differing.ts';
+import { Tabs, tabOf } from '../../parts/segments.tsx';
 import { Command } from '../../parts/states.tsx';
 import { Cases } from './cases.tsx';
 import { Editor } from './editor.tsx';
@@ -30,7 +29,7 @@ export function PromptPage({ prompt, onChange }: PromptProps) {
   const numbers = numbersOf(spec);
   const number = numberIn(spec, 'v', numbers[0] ?? 1);
   const beside = numberIn(spec, 'with', numbers.find((one) => one < number) ?? number);
-  const tab = TABS.find(([name]) => name === address.value.query.get('tab'))?.[0] ?? 'edit';
+  const tab = tabOf(TABS);
   const work = workOf(prompt.id);
   const worked = workedVersion(spec, work, number);
   const of = { prompt, spec, number, beside, work, worked, onChange };
@@ -38,7 +37,7 @@ export function PromptPage({ prompt, onChange }: PromptProps) {
     <div class="body stack prompt">
       <VersionLine spec={spec} number={number} />
       <VersionActions {...of} />
-      <Segments label="Shown" of={TABS} chosen={tab} onChoose={(name) => setQuery({ tab: name })} />
+      <Tabs of={TABS} />
       {tab === 'edit' && <Editor {...of} />}
       {tab === 'cases' && <Cases {...of} />}
       {tab === 'diff' && <Difference {...of} />}
@@ -74,7 +73,7 @@ const VersionLine = ({ spec, number }: Pick<Of, 'spec' | 'number'>) => (
 function Difference({ spec, number, beside, worked }: Of) {
   const old = spec.versions[beside];
   if (typeof worked === 'string' || !old) return <p class="notice failed">{String(worked)}</p>;
-  const lines = diffLines(linesOfVersion(old), linesOfVersion(worked));
+  const lines = differing(linesOfVersion(old), linesOfVersion(worked));
   return (
     <section class="stack" aria-label="Difference">
       <Beside spec={spec} beside={beside} />

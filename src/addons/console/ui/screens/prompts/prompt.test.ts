@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { codeOf, edited, mergePatch, namesIn, valuesOf, versionOf, type Version } from './prompt.ts';
+import { codeOf, edited, mergePatch, namesIn, valuesOf, versionOf, type PromptVersion } from './prompt.ts';
 
 describe('the variables of a version', () => {
   it.each([
@@ -17,7 +17,7 @@ describe('the variables of a version', () => {
     expect(namesIn({ messages, variables })).toEqual(['photos', 'ticket']);
   });
 
-  const version: Version = {
+  const version: PromptVersion = {
     variables: {
       ticket: { example: 'It does not start.' },
       count: { schema: { type: 'integer' }, default: 3 },
@@ -41,7 +41,7 @@ describe('the variables of a version', () => {
 });
 
 describe('an edited version', () => {
-  it.each<Version>([
+  it.each<PromptVersion>([
     { messages: [{ role: 'user', content: 'Hello {{name}}' }], variables: { name: {} } },
     {
       model: '@sim/m',

@@ -12,23 +12,23 @@ interface Variable {
   readonly example?: unknown;
 }
 
-interface Message extends Json {
+interface PromptMessage extends Json {
   readonly role: string;
   readonly content?: unknown;
 }
 
 /** A version, as far as the page reads it: other fields stay as they are. */
-export interface Version extends Json {
+export interface PromptVersion extends Json {
   readonly digest?: string;
   readonly text?: string;
-  readonly messages?: readonly Message[];
+  readonly messages?: readonly PromptMessage[];
   readonly variables?: Readonly<Record<string, Variable>>;
 }
 
 export interface Spec {
   readonly description?: string;
   readonly labels?: Readonly<Record<string, number>>;
-  readonly versions: Readonly<Record<string, Version>>;
+  readonly versions: Readonly<Record<string, PromptVersion>>;
 }
 
 export const specOf = ({ spec }: Pick<Prompt, 'spec'>): Spec => spec as unknown as Spec;
@@ -42,7 +42,7 @@ export const numbersOf = ({ versions }: Spec): readonly number[] =>
 export const labelsOf = ({ labels = {} }: Spec, number: number): readonly string[] =>
   Object.entries(labels).flatMap(([label, of]) => (of === number ? [label] : []));
 
-const textsOf = ({ text, messages = [] }: Version): readonly string[] => [
+const textsOf = ({ text, messages = [] }: PromptVersion): readonly string[] => [
   ...(text === undefined ? [] : [text]),
   ...messages.flatMap(({ content }) => (typeof content === 'string' ? content : JSON.stringify(content ?? ''))),
 ];
@@ -50,7 +50,7 @@ const textsOf = ({ text, messages = [] }: Version): readonly string[] => [
 const TAG = /\{\{\s*([#^/]?)\s*([A-Za-z_][\w-]{0,63})[\w.-]*\s*\}\}/g;
 
 /** The variables that the templates name. What a list or an object has in it is no variable. */
-export function namesIn(version: Version): readonly string[] {
+export function namesIn(version: PromptVersion): readonly string[] {
   const known = new Map(Object.entries(version.variables ?? {}));
   const isNested = (name: string): boolean => kindOf(known.get(name) ?? {}) === 'json';
   const names = new Set<string>();
@@ -91,7 +91,7 @@ export const startOf = ({ example, default: value }: Variable): string => {
 };
 
 /** The values of the form. An empty field stands for the default. Throws for a text that is no JSON. */
-export function valuesOf({ variables = {} }: Version, texts: Readonly<Record<string, string>>): Json {
+export function valuesOf({ variables = {} }: PromptVersion, texts: Readonly<Record<string, string>>): Json {
   const values = Object.entries(variables).flatMap(([name, variable]) => {
     const text = texts[name] ?? startOf(variable);
     const isLeft = text === '' && (variable.default !== undefined || kindOf(variable) !== 'text');
@@ -116,10 +116,10 @@ export function parse(text: string, name: string): unknown {
 }
 
 /** A version as a person edits it. `parts`: the text is JSON of a list of parts. */
-export interface Edited {
+export interface EditedVersion {
   readonly model: string;
   readonly note: string;
-  readonly messages: readonly { readonly of: Message; readonly text: string; readonly parts: boolean }[];
+  readonly messages: readonly { readonly of: PromptMessage; readonly text: string; readonly parts: boolean }[];
   readonly variables: string;
   /** JSON of the other fields. */
   readonly rest: string;
@@ -127,7 +127,7 @@ export interface Edited {
 
 const shownJson = (value: unknown): string => (value === undefined ? '' : JSON.stringify(value, null, 2));
 
-export function edited({ digest: _, model, note, text, messages, variables, ...rest }: Version): Edited {
+export function edited({ digest: _, model, note, text, messages, variables, ...rest }: PromptVersion): EditedVersion {
   const all = messages ?? [{ role: 'user', content: text ?? '' }];
   return {
     model: typeof model === 'string' ? model : '',
@@ -142,23 +142,25 @@ export function edited({ digest: _, model, note, text, messages, variables, ...r
 }
 
 /** Throws for a text that is no JSON. */
-export function versionOf({ model, note, messages, variables, rest }: Edited): Version {
+export function versionOf({ model, note, messages, variables, rest }: EditedVersion): PromptVersion {
   return {
     ...(note !== '' && { note }),
     ...(model !== '' && { model }),
     ...(rest !== '' && Object(parse(rest, 'The text of other fields'))),
-    ...(variables !== '' && { variables: parse(variables, 'The text of the variables') as Version['variables'] & {} }),
+    ...(variables !== '' && {
+      variables: parse(variables, 'The text of the variables') as PromptVersion['variables'] & {},
+    }),
     messages: messages.map(({ of: { content: _, ...of }, text, parts }) => ({
       ...of,
       ...((text !== '' || of['tool_calls'] === undefined) && {
         content: parts ? parse(text, 'A list of parts') : text,
       }),
     })),
-  } as Version;
+  } as PromptVersion;
 }
 
 /** A version as lines, texts as they are written: for a diff. */
-export function linesOfVersion({ digest: _, text, messages, ...rest }: Version): readonly string[] {
+export function linesOfVersion({ digest: _, text, messages, ...rest }: PromptVersion): readonly string[] {
   const all = messages ?? [{ role: 'user', content: text ?? '' }];
   return [
     ...all.flatMap(({ role, content, ...more }) => [

@@ -1,15 +1,13 @@
 import { useSignal, type Signal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { needs } from '../../api/session.ts';
+import { api, ask, needs, useAction } from '../../api/index.ts';
 import type { ProposedPatch } from '../../api/shapes.ts';
 import { setQuery } from '../../address.ts';
-import { Decide } from '../../parts/decide.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Button, Opens } from '../../parts/button.tsx';
+import { Decide, Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/fields.tsx';
-import { Patch } from '../../parts/patch.tsx';
+import { PatchDialog } from '../../parts/patch.tsx';
 import { Remove } from '../../parts/remove.tsx';
-import { Action, Problem } from '../../parts/states.tsx';
+import { Problem } from '../../parts/states.tsx';
 import { mergePatch, numbersOf, type Spec } from './prompt.ts';
 import type { Of } from './work.tsx';
 
@@ -54,11 +52,7 @@ function changesOf(
       await ask(api.POST('/prompts/{id}:promote', { params, body: { version: number, label } }));
       onChange();
     },
-    async remove(): Promise<void> {
-      await ask(api.DELETE('/prompts/{id}', { params }));
-      setQuery({ row: undefined, v: undefined });
-      onChange();
-    },
+    remove: () => ask(api.DELETE('/prompts/{id}', { params })),
   };
 }
 
@@ -85,7 +79,6 @@ function lacksOf({ spec, number, work, worked }: Of) {
 
 /** Saves what was edited, as this version or as a new one; releases and promotes it. */
 export function VersionActions(of: Of) {
-  const open = useSignal<'release' | 'promote' | undefined>(undefined);
   const draft = useSignal<ProposedPatch | undefined>(undefined);
   const { prompt, spec, number, onChange } = of;
   const changes = changesOf(of, draft);
@@ -95,37 +88,34 @@ export function VersionActions(of: Of) {
   const least = needs(changes.inStore ? 'admin' : 'operator');
   const verb = changes.inStore ? 'Save' : 'Propose';
   const error = here.error.value ?? asNew.error.value;
-  const close = (): void => void (open.value = undefined);
   return (
     <>
       <p class="row">
-        <Action kind="main" needs={least ?? lacks.here} busy={here.busy.value} onClick={here.run}>
-          {verb} version {number}
-        </Action>
-        <Action needs={least ?? lacks.asNew} busy={asNew.busy.value} onClick={asNew.run}>
-          {verb} as version {next}
-        </Action>
-        <Action needs={least ?? lacks.release} onClick={() => void (open.value = 'release')}>
-          Release version {number}
-        </Action>
-        <Action needs={least ?? lacks.promote} onClick={() => void (open.value = 'promote')}>
-          Promote version {number}
-        </Action>
+        <Button label={`${verb} version ${number}`} kind="main" needs={least ?? lacks.here} doing={here} />
+        <Button label={`${verb} as version ${next}`} needs={least ?? lacks.asNew} doing={asNew} />
+        <Opens label={`Release version ${number}`} needs={least ?? lacks.release}>
+          {(close) => <Release number={number} changes={changes} onClose={close} />}
+        </Opens>
+        <Opens label={`Promote version ${number}`} needs={least ?? lacks.promote}>
+          {(close) => <Promote spec={spec} number={number} changes={changes} onClose={close} />}
+        </Opens>
         {changes.inStore && (
-          <Remove id={prompt.id} verb="Delete the prompt" remove={changes.remove}>
+          <Remove
+            id={prompt.id}
+            verb="Delete the prompt"
+            remove={changes.remove}
+            onDone={() => {
+              setQuery({ row: undefined, v: undefined });
+              onChange();
+            }}
+          >
             <p>Requests that name it get 404, and its id is not given again.</p>
           </Remove>
         )}
         <span class="mono third right">{changes.inStore ? 'in the store' : prompt.owner}</span>
       </p>
       {error && <Problem error={error} retry={error.status === 412 ? onChange : undefined} />}
-      {draft.value && (
-        <Dialog title={`The patch of ${draft.value.file}`} onClose={() => void (draft.value = undefined)} wide>
-          <Patch draft={draft.value} />
-        </Dialog>
-      )}
-      {open.value === 'release' && <Release number={number} changes={changes} onClose={close} />}
-      {open.value === 'promote' && <Promote spec={spec} number={number} changes={changes} onClose={close} />}
+      <PatchDialog draft={draft.value} onClose={() => void (draft.value = undefined)} />
     </>
   );
 }

@@ -1,6 +1,8 @@
 import { signal, type Signal } from '@preact/signals';
+import { createRun, type Run } from '../../api/index.ts';
 import { setQuery } from '../../address.ts';
-import { Choice, TextArea, TextField } from '../../parts/fields.tsx';
+import { Choice, fieldOf, TextArea, TextField } from '../../parts/fields.tsx';
+import { holdsDrafts } from '../../parts/unsaved.ts';
 import {
   kindOf,
   numbersOf,
@@ -8,34 +10,62 @@ import {
   startOf,
   valuesOf,
   versionOf,
-  type Edited,
+  type EditedVersion,
   type Prompt,
   type Spec,
-  type Version,
+  type PromptVersion,
 } from './prompt.ts';
-import { createCaseRun, type PromptCase } from './run.ts';
 
 export interface PromptProps {
   readonly prompt: Prompt;
   readonly onChange: () => void;
 }
 
+/** What came of one case with one version. */
+export interface CaseOutcome {
+  readonly case: number;
+  readonly version: number;
+  readonly ok: boolean | null;
+  readonly ms?: number;
+  readonly text?: string;
+  readonly problem?: string;
+  readonly tokens?: { readonly input?: number; readonly output?: number };
+  readonly request_id?: string;
+}
+
+interface CaseEvents {
+  readonly case: CaseOutcome;
+}
+
+export interface PromptCase {
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  /** JSON. */
+  readonly schema: string;
+}
+
 /** What a person has typed about a prompt. It lives as long as the page: texts are in no address and no storage. */
 interface Work {
   /** By the number of the version. */
-  readonly edits: Signal<Readonly<Record<number, Edited>>>;
+  readonly edits: Signal<Readonly<Record<number, EditedVersion>>>;
   /** Values of the form, as they are typed. */
   readonly values: Signal<Readonly<Record<string, string>>>;
   readonly cases: Signal<readonly PromptCase[]>;
-  readonly run: ReturnType<typeof createCaseRun>;
+  readonly run: Run<CaseEvents>;
 }
 
 /** Of the prompts that were opened last. */
 const kept = new Map<string, Work>();
 const MOST_KEPT = 20;
+holdsDrafts(() => [...kept.values()].some(({ edits }) => Object.keys(edits.value).length > 0));
 
 export function workOf(id: string): Work {
-  const work = kept.get(id) ?? { edits: signal({}), values: signal({}), cases: signal([]), run: createCaseRun(id) };
+  const work = kept.get(id) ?? {
+    edits: signal({}),
+    values: signal({}),
+    cases: signal([]),
+    run: createRun<CaseEvents>(`/prompts/${encodeURIComponent(id)}:run`),
+  };
   kept.delete(id);
   kept.set(id, work);
   const [first] = kept.keys();
@@ -53,7 +83,7 @@ function orWords<Made>(make: () => Made): Made | string {
 }
 
 /** The version with what a person has changed of it; the text of a mistake. */
-export function workedVersion(spec: Spec, { edits }: Work, number: number): Version | string {
+export function workedVersion(spec: Spec, { edits }: Work, number: number): PromptVersion | string {
   const draft = edits.value[number];
   return draft ? orWords(() => versionOf(draft)) : (spec.versions[number] ?? {});
 }
@@ -63,20 +93,16 @@ export type Of = PromptProps & {
   readonly number: number;
   readonly beside: number;
   readonly work: Work;
-  readonly worked: Version | string;
+  readonly worked: PromptVersion | string;
 };
 
 export const Beside = ({ spec, beside }: Pick<Of, 'spec' | 'beside'>) => (
   <Choice
     title="Beside the version"
-    of={{
-      get value() {
-        return String(beside);
-      },
-      set value(one) {
-        setQuery({ with: one });
-      },
-    }}
+    of={fieldOf(
+      () => String(beside),
+      (one) => setQuery({ with: one }),
+    )}
     options={numbersOf(spec).map(String)}
   />
 );
@@ -87,14 +113,10 @@ export function ValueFields({ worked, work: { values } }: Pick<Of, 'worked' | 'w
   return (
     <>
       {Object.entries(worked.variables ?? {}).map(([name, variable]) => {
-        const of = {
-          get value() {
-            return values.value[name] ?? startOf(variable);
-          },
-          set value(next) {
-            values.value = { ...values.value, [name]: next };
-          },
-        };
+        const of = fieldOf(
+          () => values.value[name] ?? startOf(variable),
+          (text) => void (values.value = { ...values.value, [name]: text }),
+        );
         const kind = kindOf(variable);
         const title = `${name}${variable.description === undefined ? '' : `: ${variable.description}`}`;
         if (kind === 'choice' || kind === 'flag')

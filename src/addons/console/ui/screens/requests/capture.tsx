@@ -1,18 +1,14 @@
 import { useSignal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask, stream } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
-import { needs, session } from '../../api/session.ts';
+import { api, ask, download, needs, session, useAction, useLoad } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { setQuery } from '../../address.ts';
+import { Button } from '../../parts/button.tsx';
 import { Chip } from '../../parts/chip.tsx';
-import { Decide } from '../../parts/decide.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Decide, Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { filterText, isFilter } from '../../parts/filter-text.ts';
 import { clock, plural } from '../../parts/format.ts';
-import { zone } from '../../parts/prefs.ts';
-import { Action, Command, Loads, Problem, useNow } from '../../parts/states.tsx';
+import { Command, Loads, Problem, useNow } from '../../parts/states.tsx';
 
 type Shown = ApiSchemas['capture'];
 
@@ -67,7 +63,7 @@ export function Captures({ query }: { readonly query: URLSearchParams }) {
         onClose={close}
       />
       {right() === undefined && (
-        <Loads state={load.state.value} retry={load.reload}>
+        <Loads of={load}>
           {({ items }) => (
             <div class="stack tight" aria-live="polite">
               {items.map((one) => (
@@ -87,7 +83,9 @@ const wrong = (text: string, most: number): string | undefined =>
 
 function Row({ capture, onEnd }: { readonly capture: Shown; readonly onEnd: () => void }) {
   const { id, by, state, captured, requests, until, gone_at: goneAt, too_large: tooLarge } = capture;
-  const fetching = useAction(() => download(id));
+  const fetching = useAction(() =>
+    download(`/captures/${encodeURIComponent(id)}`, new URLSearchParams({ reason: 'console' }), `${id}.jsonl`),
+  );
   const ending = useAction(async () => {
     await ask(api.DELETE('/captures/{id}', { params: { path: { id }, query: { reason: 'console' } } }));
     onEnd();
@@ -101,35 +99,15 @@ function Row({ capture, onEnd }: { readonly capture: Shown; readonly onEnd: () =
           {captured} of {plural(requests, 'request')}
         </span>
         <span class="second">
-          {state === 'running' ? `until ${clock(until, zone.value)}` : `gone at ${clock(goneAt, zone.value)}`}, by {by}
+          {state === 'running' ? `until ${clock(until)}` : `gone at ${clock(goneAt)}`}, by {by}
         </span>
       </p>
       {tooLarge > 0 && <p class="warning-text">{plural(tooLarge, 'request')} too large, and left out.</p>}
       <p class="row">
-        <Action
-          needs={captured === 0 ? 'It has no request yet.' : undefined}
-          busy={fetching.busy.value}
-          onClick={fetching.run}
-        >
-          Download
-        </Action>
-        <Action kind="danger" busy={ending.busy.value} onClick={ending.run}>
-          End and drop it
-        </Action>
+        <Button label="Download" needs={captured === 0 ? 'It has no request yet.' : undefined} doing={fetching} />
+        <Button label="End and drop it" kind="danger" doing={ending} />
       </p>
       {error && <Problem error={error} />}
     </section>
   );
-}
-
-/** A link of the browser's own would have only one half of the session. */
-async function download(id: string): Promise<void> {
-  const answer = await stream(`/captures/${encodeURIComponent(id)}`, { query: 'reason=console' });
-  await ask(
-    Promise.resolve({ response: answer, ...(!answer.ok && { error: await answer.json().catch(() => undefined) }) }),
-  );
-  const url = URL.createObjectURL(await answer.blob());
-  const link = Object.assign(document.createElement('a'), { href: url, download: `${id}.jsonl` });
-  link.click();
-  URL.revokeObjectURL(url);
 }

@@ -1,17 +1,15 @@
 import { useEffect } from 'preact/hooks';
 import { address, setQuery } from '../../address.ts';
-import { api, ask } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
+import { api, ask, useLoad } from '../../api/index.ts';
 import type { ApiSchemas, ListedRequest, ShownRequest } from '../../api/shapes.ts';
+import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Chip, toneOf } from '../../parts/chip.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Facts, Figures } from '../../parts/facts.tsx';
 import { count, moment, ms, NONE, unpriced, usd } from '../../parts/format.ts';
-import { zone } from '../../parts/prefs.ts';
 import { Copy, Loads } from '../../parts/states.tsx';
 import { Tests } from '../../parts/tests.tsx';
-import { TestCase } from './case.tsx';
-import { Texts } from './texts.tsx';
+import { TestCase, Texts } from './texts.tsx';
 import { failureOf, isRescued, timelineOf, type TimelineRow } from './timeline.ts';
 
 /** The record of one request. */
@@ -29,9 +27,7 @@ export function RequestDetail({ id, line }: { readonly id: string; readonly line
   const { data } = load.state.value;
   return (
     <Drawer label={`Request ${id}`} name="row" head={data ? <Head request={data} /> : <p class="mono second">{id}</p>}>
-      <Loads state={load.state.value} retry={load.reload}>
-        {(request) => <Detail request={request} />}
-      </Loads>
+      <Loads of={load}>{(request) => <Detail request={request} />}</Loads>
     </Drawer>
   );
 }
@@ -45,10 +41,8 @@ function Head({ request }: { readonly request: ShownRequest }) {
         <Chip tone={toneOf(word)}>
           {word} {status ?? ''}
         </Chip>
-        <span class="second">{moment(request.time, zone.value)}</span>
-        <a class="button right" href={`#/requests/${encodeURIComponent(id)}/why`}>
-          Why
-        </a>
+        <span class="second">{moment(request.time)}</span>
+        <ButtonLink label="Why" href={`#/requests/${encodeURIComponent(id)}/why`} kind="right" />
       </p>
       <p class="mono second">{id}</p>
     </>
@@ -74,13 +68,12 @@ function Detail({ request }: { readonly request: ShownRequest }) {
       <p class="row">
         <Copy text={id} label="Copy the id" />
         <Copy text={() => curlOf(id)} label="Copy as curl" />
-        <button type="button" onClick={() => setQuery({ case: '1' })}>
-          Make a test case
-        </button>
+        <Button label="Make a test case" onClick={() => setQuery({ case: '1' })} />
         {request.key_id !== undefined && (
-          <a class="button" href={`#/play?as=${encodeURIComponent(request.key_id)}${modelQuery(request)}`}>
-            Open in playground
-          </a>
+          <ButtonLink
+            label="Open in playground"
+            href={`#/play?as=${encodeURIComponent(request.key_id)}${modelQuery(request)}`}
+          />
         )}
       </p>
       <Texts request={request} />

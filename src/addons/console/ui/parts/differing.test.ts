@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { diffLines, linesOf } from './diff.ts';
+import { differing, linesOf } from './differing.ts';
 
-const diff = (old: string, now: string): string => diffLines(old.split(' '), now.split(' ')).join('|');
+const diff = (old: string, now: string): string => differing(old.split(' '), now.split(' ')).join('|');
 
 it.each([
   ['a b c', 'a b c', ''],
@@ -17,7 +17,7 @@ it('a difference has each changed line once, and both texts can be read from it'
   fc.assert(
     fc.property(lines, lines, (old, now) => {
       // Without left-out lines: the texts are short between their differences.
-      const shown = diffLines(old, now).filter((line) => line !== '…');
+      const shown = differing(old, now).filter((line) => line !== '…');
       const of = (signs: string): string =>
         shown
           .filter((line) => signs.includes(line[0] ?? ''))
@@ -32,7 +32,7 @@ it('a difference has each changed line once, and both texts can be read from it'
 
 it('of two long texts without a common line, every line is old or new', () => {
   const [old, now] = [0, 1].map((text) => Array.from({ length: 2000 }, (_, index) => `${text} ${index}`));
-  expect(diffLines(old!, now!).length).toBe(4000);
+  expect(differing(old!, now!).length).toBe(4000);
 });
 
 it('a value that is not there has no lines', () => {
