@@ -188,6 +188,7 @@ function changedNode(node: Node, dice: Dice): Json {
               targets: targets.map((one, index) => (index === at ? { ...one, weight: dice.one([0, 2, 20]) } : one)),
             }
           : { ...node, targets: targets.toReversed() };
+      // oxlint-disable-next-line unicorn/no-thenable -- a key of the settings
       const added = { query: query(dice), then: String(targets[at]?.['name']) };
       return { ...node, strategy: { ...strategy, conditions: dice.chance(50) ? [added, ...conditions] : [added] } };
     },

@@ -20,9 +20,9 @@ export async function* testsJob(input: unknown): AsyncGenerator<object> {
   // The gateway that asks is of this build.
   const trial = input as TestsInput;
   const { folder, filter } = trial;
-  const { now, then } = filesOf(trial);
-  const files = withTests(then, trial);
-  const unknown = await newModules(folder, now, files);
+  const { before, after } = filesOf(trial);
+  const files = withTests(after, trial);
+  const unknown = await newModules(folder, before, files);
   if (unknown.length > 0)
     return yield done([`not run: the plugin ${unknown[0]} is not among those in force, and texts load no module`]);
   const results: CaseResult[] = [];

@@ -1,4 +1,4 @@
-import type { PromptFile, PromptValueSchema, PromptVersion } from '../../../schemas/types.generated.ts';
+import type { PromptFile, PromptValueSchema } from '../../../schemas/types.generated.ts';
 import type { Problem } from '../../core/kernel/report.ts';
 import type { PromptPort } from '../../core/ports/prompts.ts';
 import type { Settings } from '../../core/settings/read/load.ts';
@@ -15,8 +15,7 @@ import { writePrompt } from './write-prompt.ts';
 const BUDGET = 4 * 1024 * 1024;
 
 const compiled = (number: number, version: object, settings: Settings): CompiledVersion =>
-  // The schema has been checked.
-  compileVersion(number, version as PromptVersion, compilePartials(partialTexts(promptFilesOf(settings))));
+  compileVersion(number, version, compilePartials(partialTexts(promptFilesOf(settings))));
 
 /** Prompts as the admin API checks, renders and writes them. The files and the store have the same rules. */
 export const promptPort: PromptPort = {

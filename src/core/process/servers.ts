@@ -87,11 +87,8 @@ export function createServers(
         ...(await (workers ? workers.targets() : targets())),
       ],
       isReady() {
-        const reasons = [
-          ...(inFlight.draining ? ['draining'] : []),
-          ...(workers?.reasons() ?? []),
-          ...(store?.reasons() ?? []),
-        ];
+        const draining = inFlight.draining ? ['draining'] : [];
+        const reasons = [...draining, ...(workers?.reasons() ?? []), ...(store?.reasons() ?? [])];
         return { ready: reasons.length === 0, reasons };
       },
     }),

@@ -21,10 +21,10 @@ export const storedOf = ({ stored }: Pick<Settings, 'stored'>): SettingsTrial['s
 
 /** The settings in force, and those with the texts in the place of them. */
 export function filesOf({ folder, contents, texts, stored: sent }: SettingsTrial): {
-  readonly now: SettingsFiles;
-  readonly then: SettingsFiles;
+  readonly before: SettingsFiles;
+  readonly after: SettingsFiles;
 } {
   const objects = new Map(sent?.objects.map((object) => [nameOf(object), object]));
   const inForce = { contents, stored: sent && { known: sent.known, objects } };
-  return { now: editedFiles(folder, inForce, {}), then: editedFiles(folder, inForce, texts) };
+  return { before: editedFiles(folder, inForce, {}), after: editedFiles(folder, inForce, texts) };
 }

@@ -50,12 +50,11 @@ interface RecordSources {
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
 export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
   const { request, operation, config, prompt, startedAt, askedModel: asked, draws } = exchange;
-  const basis = { endedAt: at.endedAt, receivedAt: at.receivedAt, prices: more.prices };
+  const basis = { ...at, prices: more.prices };
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
   const last = attempts.at(-1);
   // A request that itself names its target has a config without an id.
   const chosen = config?.id === '' ? undefined : config;
-  const { metadata, metadataDropped, metadataLeftOut } = metadataOf(exchange);
   const result = resultOf(exchange, end);
   return {
     id: exchange.id,
@@ -75,13 +74,11 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     keyId: exchange.caller?.keyId,
     team: exchange.caller?.team,
     origin: exchange.caller?.origin,
-    metadata,
-    metadataDropped,
-    metadataLeftOut,
+    ...metadataOf(exchange),
     configId: chosen?.id,
     configHash: chosen?.hash,
     namesConfig: exchange.namesConfig,
-    askedModel: asked !== undefined && asked.length > MAX_TEXT ? cut(asked) : asked,
+    askedModel: shortened(asked),
     alias: exchange.alias?.listed,
     prompt: prompt && { id: prompt.id, version: prompt.version },
     upload: exchange.upload,
@@ -109,10 +106,16 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     ignoredPlace: ignoredPlaceOf(request.params),
     // Bounded by the nesting of a config; the paths are the config's, not the caller's.
     conditions: exchange.conditions.length === 0 ? NONE : conditionsOf(exchange),
-    draws: draws && draws.length > 0 ? draws : undefined,
+    draws: someOf(draws),
     guards: exchange.guards,
   };
 }
+
+const shortened = (text: string | undefined): string | undefined =>
+  text !== undefined && text.length > MAX_TEXT ? cut(text) : text;
+
+const someOf = <Item>(items: readonly Item[] | undefined): readonly Item[] | undefined =>
+  items && items.length > 0 ? items : undefined;
 
 function firstContentMsOf({ attempts, startedAt }: Exchange): number | undefined {
   const at = attempts.at(-1)?.tries.at(-1)?.firstContentAt;

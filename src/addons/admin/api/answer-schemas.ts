@@ -7,7 +7,7 @@ import {
   LEDGER_SUMS,
 } from '../../../core/ports/ledger.ts';
 import { CAPTURE_ANSWERS } from './capture-schemas.ts';
-import { CONSOLE_ANSWERS } from './console-schemas.ts';
+import { CONSOLE_ANSWERS } from './console-answers.ts';
 import { REQUEST_COSTS_SCHEMA, REQUEST_LINE_SCHEMA, REQUEST_SCHEMA } from './request-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
 import { flag, ID, integer, list, moment, nullable, object, own, text, texts } from './schema-words.ts';

@@ -22,16 +22,16 @@ export async function* effectJob(input: unknown): AsyncGenerator<EffectEvent> {
   const trial = input as EffectInput;
   const { folder: configs, contents, records } = trial;
   const env = knownEnvironment(trial.env, contents);
-  const { now, then } = filesOf(trial);
+  const { before, after } = filesOf(trial);
   try {
     // The plugins in force for both: a text of a caller loads no module.
-    const loaded = await loadSettings(configs, { env, files: now, fakeMissing: true });
+    const loaded = await loadSettings(configs, { env, files: before, fakeMissing: true });
     const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, {
       folder: configs,
       clock: systemClock,
     });
     const version = { configs, env, registry };
-    const pair = await openPair({ ...version, files: now }, { ...version, files: then }, systemClock);
+    const pair = await openPair({ ...version, files: before }, { ...version, files: after }, systemClock);
     const reading = readingOf(pair);
     const samples = records.map((record) => sampleOfRecord(record, reading));
     yield* effectOf({ samples, pair, clock: systemClock });

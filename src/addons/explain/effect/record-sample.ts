@@ -84,7 +84,7 @@ function read(record: Json, reading: RecordReading): Omit<Sample, 'name'> {
     held: heldIn(record),
     values,
     ...known,
-    draws: listIn(record, 'draws').filter((one) => typeof one === 'number' && one >= 0 && one < 1),
+    draws: listIn(record, 'draws').filter((one): one is number => typeof one === 'number' && one >= 0 && one < 1),
     open: itemsIn(record, 'skipped').flatMap((one) =>
       one['reason'] === 'circuit_open' ? [textIn(one, 'target') ?? ''] : [],
     ),

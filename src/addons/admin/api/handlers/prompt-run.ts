@@ -102,8 +102,10 @@ async function run(turn: Turn, body: RunBody, call: Call): Promise<Outcome> {
     const id = played.headers['x-gateway-request-id'];
     const known = { status, ms: Math.round(performance.now() - from), ...(id !== undefined && { request_id: id }) };
     const json = parseJson(reply);
-    if (status >= 400)
-      return { ...known, problem: String(valueAt(json, ['error', 'message']) ?? `The status is ${status}.`) };
+    if (status >= 400) {
+      const message = valueAt(json, ['error', 'message']);
+      return { ...known, problem: typeof message === 'string' ? message : `The status is ${status}.` };
+    }
     const content = valueAt(json, ['choices', 0, 'message', 'content']);
     const text = typeof content === 'string' ? content : '';
     const usage = valueAt(json, ['usage']);

@@ -74,8 +74,7 @@ function versionOf(
   const latest = Math.max(...[...all.keys()].map(Number));
   const number = Number(wanted === 'latest' ? latest : (labelled.get(String(wanted)) ?? wanted));
   const found = all.get(String(number));
-  // The schema has been checked.
-  if (isObject(found)) return { number, found: found as EntityDoc };
+  if (isObject(found)) return { number, found };
   throw new ApiProblem('not_found', `The prompt has no version or label "${wanted}".`);
 }
 

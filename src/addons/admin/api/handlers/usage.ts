@@ -18,7 +18,7 @@ import { actorOf, type CallAnswer, type Call, type Handler } from '../call.ts';
 import { ledgerLabelsOf } from '../ledger-labels.ts';
 import { cut, pageOf, readCursor } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
-import { fileOf, TYPES, type Pieces } from './export-rows.ts';
+import { fileOf, TYPES, type PiecesOfRows } from './export-rows.ts';
 import { FOCUS_BY, FOCUS_COLUMNS, focusRow } from './focus.ts';
 import { checkHours, checkLabels, daysOf, namesOf, spanOf, type SumNames, type TimeRange } from './usage-query.ts';
 
@@ -172,7 +172,7 @@ interface Export {
   /** Of the file. Default: that of the resource. */
   readonly name?: string;
   readonly names: readonly string[];
-  readonly pieces: Pieces;
+  readonly pieces: PiecesOfRows;
   readonly span: TimeRange;
 }
 

@@ -299,7 +299,12 @@ export function describeLedger(backend: Backend): void {
     it(
       'keeps labels apart whatever their names and values',
       on(async ({ ledger }) => {
-        const labels = [{ env: 'a\nb', constructor: 'c' }, { env: 'a', constructor: 'b\nc' }, { env: '","' }, {}];
+        const labels: readonly Readonly<Record<string, string>>[] = [
+          { env: 'a\nb', constructor: 'c' },
+          { env: 'a', constructor: 'b\nc' },
+          { env: '","' },
+          {},
+        ];
         await ledger.append(labels.map((of, number) => rowOf(number, { at: NOON, labels: JSON.stringify(of) })));
         const found = await sumsOf(ledger, { labels: ['env', 'constructor'] });
         expect(found.map(({ labels: of, requests }) => [of['env'], of['constructor'], requests]).toSorted()).toEqual([

@@ -51,6 +51,7 @@ export function createRun<Events extends object>(path: string) {
 }
 
 /** A run that ends with the part of the page that shows it. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- callers know the events of their path
 export function useRun<Events extends object>(path: string): Run<Events> {
   const run = useMemo(() => createRun<Events>(path), [path]);
   useEffect(() => run.stop, [run]);

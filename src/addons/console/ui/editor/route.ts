@@ -31,16 +31,14 @@ export function routeOf(
 ): { readonly node: RouteNode; readonly left: number } | undefined {
   if (root?.kind !== 'map' || root.entries.length === 0) return undefined;
   const room = { left: most };
-  const node = readNode(root, 'config', undefined, 0, room);
+  const node = readNode(root, { place: 'config', share: undefined, depth: 0 }, room);
   return { node, left: Math.max(0, -room.left) };
 }
 
 /** @param room how many targets more may be read; below 0: so many were not */
 function readNode(
   node: YamlNode,
-  place: string,
-  share: string | undefined,
-  depth: number,
+  { place, share, depth }: { readonly place: string; readonly share: string | undefined; readonly depth: number },
   room: { left: number },
 ): RouteNode {
   const strategy = nodeAt(node, ['strategy']);
@@ -62,7 +60,9 @@ function readNode(
     conditions: conditionsOf(strategy),
     inner: items.flatMap((one, index) => {
       room.left -= 1;
-      return room.left < 0 ? [] : [readNode(one, `${place}.targets[${index}]`, shares[index], depth + 1, room)];
+      return room.left < 0
+        ? []
+        : [readNode(one, { place: `${place}.targets[${index}]`, share: shares[index], depth: depth + 1 }, room)];
     }),
   };
 }

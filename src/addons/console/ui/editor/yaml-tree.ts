@@ -115,24 +115,32 @@ export function placeAt(text: string, offset: number): YamlPlace | undefined {
   const quote = at.name === 'QuotedLiteral' ? (before[at.from] ?? '') : '';
   const word = /[^\s,{}[\]"']*$/.exec(before.slice(-MAX_WORD))![0];
   const from = quote === '' ? offset - word.length : at.from + 1;
+  return { ...wayTo(at, marked), word: { from, quote } };
+}
+
+function wayTo(at: SyntaxNode, text: string): Pick<YamlPlace, 'path' | 'in'> {
   const path: (string | number)[] = [];
   let inside: YamlPlace['in'] | undefined;
   for (let node = at, parent = at.parent; parent && path.length <= MAX_DEPTH; node = parent, parent = parent.parent) {
     if (parent.name === 'Item') {
-      const items = parent.parent ? childrenOf(parent.parent) : [];
-      const sign = parent.parent?.name === 'BlockSequence' ? '-' : 'Item';
-      path.unshift(
-        items.filter(({ name, from: start }) => name === sign && start < node.from).length - Number(sign === '-'),
-      );
+      path.unshift(placeInList(node, parent.parent));
       inside ??= 'item';
     } else if (parent.name === 'Pair' && node.name !== 'Key') {
       const key = parent.getChild('Key');
-      path.unshift(key ? textOf(key, marked) : '');
+      path.unshift(key ? textOf(key, text) : '');
       // A text below its key begins a map.
-      inside ??= marked.slice(key?.to, node.from).includes('\n') ? 'key' : 'value';
+      inside ??= text.slice(key?.to, node.from).includes('\n') ? 'key' : 'value';
     } else if (parent.name.endsWith('Mapping') && !isNoMap(parent)) inside ??= 'key';
   }
-  return { path, in: inside ?? 'key', word: { from, quote } };
+  return { path, in: inside ?? 'key' };
+}
+
+function placeInList(node: SyntaxNode, list: SyntaxNode | null): number {
+  const isBlock = list?.name === 'BlockSequence';
+  const before = (list ? childrenOf(list) : []).filter(
+    ({ name, from }) => name === (isBlock ? '-' : 'Item') && from < node.from,
+  );
+  return before.length - Number(isBlock);
 }
 
 export function nodeAt(root: YamlNode | undefined, path: readonly (string | number)[]): YamlNode | undefined {

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import { linkTo } from '../address.ts';
 import { Chip, toneOf } from './chip.tsx';
 import { moment } from './format.ts';
@@ -25,14 +24,9 @@ export const nameColumn = <Row,>(
   width: Width,
   of: Value<Row, string>,
   href: Value<Row, string> = (row) => linkTo({ row: of(row) }),
-  more?: (row: Row) => ComponentChildren,
 ): Column<Row> => ({
   ...textColumn(label, width, of),
-  cell: (row) => (
-    <>
-      <a href={href(row)}>{of(row)}</a> {more?.(row)}
-    </>
-  ),
+  cell: (row) => <a href={href(row)}>{of(row)}</a>,
 });
 
 export const timeColumn = <Row,>(label: string, of: Value<Row>, off?: Off): Column<Row> => ({

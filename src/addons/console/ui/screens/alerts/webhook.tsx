@@ -10,6 +10,8 @@ import { setQuery } from '../../address.ts';
 import { Decide, Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/fields.tsx';
 
+type Kinds = NonNullable<ApiSchemas['alert']['spec']['kinds']>;
+
 interface DetailProps {
   readonly webhook: ApiSchemas['alert'];
   readonly onChange: () => void;
@@ -77,10 +79,10 @@ export function AddWebhook({ onDone }: { readonly onDone: () => void }) {
   const secret = useSignal(newSecret());
   const close = (): void => setQuery({ add: undefined });
   const create = useAction(async () => {
-    const words = kinds.value.split(/[\s,]+/).filter((word) => word !== '');
+    const words = kinds.value.split(/[\s,]+/).filter((word) => word !== '') as Kinds;
     const spec = { url: url.value, secret: secret.value, ...(words.length > 0 && { kinds: words }) };
     // The gateway checks the words: it has the list of kinds.
-    await ask(api.POST('/alerts', { params: {}, body: { id: id.value, spec: spec as object } }));
+    await ask(api.POST('/alerts', { params: {}, body: { id: id.value, spec } }));
     setQuery({ add: undefined, tab: 'webhooks', row: id.value });
     onDone();
   });

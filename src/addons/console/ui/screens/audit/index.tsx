@@ -13,7 +13,7 @@ import { Rows } from '../../parts/rows.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Tabs } from '../../parts/segments.tsx';
 import { Empty, Loads, Problem } from '../../parts/states.tsx';
-import { nameColumn, textColumn, timeColumn, type Column } from '../../parts/columns.tsx';
+import { textColumn, timeColumn, type Column } from '../../parts/columns.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
 
 type AuditRow = ApiSchemas['audit_row'];
@@ -99,13 +99,14 @@ const COLUMNS: readonly Column<AuditRow>[] = [
   timeColumn('When', ({ at }) => at, 'narrow'),
   textColumn('Who', [90, 1], ({ actor }) => actor),
   textColumn('Action', 80, ({ action }) => action),
-  nameColumn(
-    'Of what',
-    [120, 1.6],
-    ({ kind, id }) => id || kind,
-    ({ seq }) => linkTo({ row: String(seq) }),
-    ({ kind, id }) => id !== '' && <span class="third">{kind}</span>,
-  ),
+  {
+    ...textColumn('Of what', [120, 1.6], ({ kind, id }) => id || kind),
+    cell: ({ seq, kind, id }) => (
+      <>
+        <a href={linkTo({ row: String(seq) })}>{id || kind}</a> {id !== '' && <span class="third">{kind}</span>}
+      </>
+    ),
+  },
   textColumn('Reason', [120, 1.6], ({ reason }) => reason, 'both'),
 ];
 

@@ -72,7 +72,8 @@ const VersionLine = ({ spec, number }: Pick<Of, 'spec' | 'number'>) => (
 
 function Difference({ spec, number, beside, worked }: Of) {
   const old = spec.versions[beside];
-  if (typeof worked === 'string' || !old) return <p class="notice failed">{String(worked)}</p>;
+  if (typeof worked === 'string') return <p class="notice failed">{worked}</p>;
+  if (!old) return <p class="notice failed">There is no version {beside}.</p>;
   const lines = differing(linesOfVersion(old), linesOfVersion(worked));
   return (
     <section class="stack" aria-label="Difference">

@@ -134,7 +134,7 @@ export function edited({ digest: _, model, note, text, messages, variables, ...r
     note: typeof note === 'string' ? note : '',
     messages: all.map((of) => {
       const parts = of.content !== undefined && typeof of.content !== 'string';
-      return { of, text: parts ? shownJson(of.content) : String(of.content ?? ''), parts };
+      return { of, text: parts ? shownJson(of.content) : (of.content ?? ''), parts };
     }),
     variables: shownJson(variables),
     rest: Object.keys(rest).length === 0 ? '' : shownJson(rest),
