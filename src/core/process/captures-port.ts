@@ -15,14 +15,11 @@ export interface CaptureWish {
   readonly by: string;
 }
 
-/** How far a capture is, as the admin API shows it. */
-type ShownCapture = object & { readonly id: string };
-
 /** Bodies of requests and replies, with the times of their pieces, for a while. An add-on has them. */
 export interface Captures {
   /** Undefined: too many are there. */
-  start(ask: AskParts, wish: CaptureWish): Promise<ShownCapture | undefined>;
-  list(): readonly ShownCapture[];
+  start(ask: AskParts, wish: CaptureWish): Promise<(object & { readonly id: string }) | undefined>;
+  list(): readonly (object & { readonly id: string })[];
   /** The file of a capture, line by line. Undefined: there is no such capture. */
   file(id: string): Iterable<string> | undefined;
   /** Ends it and drops what it has. False: there is no such capture. */

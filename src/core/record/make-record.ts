@@ -11,7 +11,7 @@ import { blamedPlugin } from '../kernel/outside/blame.ts';
 import type { GatewayError } from '../../plugin/index.ts';
 import type { Usage } from '../../formats/events.ts';
 import { endOfAttempt, isEndedByGateway, isUnsent, type RecordEnd } from './attempt-end.ts';
-import { cut, MAX_TEXT } from './cut.ts';
+import { cut } from './cut.ts';
 import { recordSemantic } from './record-semantic.ts';
 import { ERROR_LABELS, type DisconnectStage } from './error-types.ts';
 import { RecurringTexts } from './fields/recurring-texts.ts';
@@ -33,6 +33,7 @@ const recurring = (): RecurringTexts => new RecurringTexts(cut);
 const TEXTS = {
   path: recurring(),
   userAgent: recurring(),
+  asked: recurring(),
   target: recurring(),
   model: recurring(),
   url: recurring(),
@@ -49,7 +50,7 @@ interface RecordSources {
 
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
 export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
-  const { request, operation, config, prompt, startedAt, askedModel: asked, draws } = exchange;
+  const { request, operation, config, prompt, startedAt, draws } = exchange;
   const basis = { ...at, prices: more.prices };
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
   const last = attempts.at(-1);
@@ -78,7 +79,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     configId: chosen?.id,
     configHash: chosen?.hash,
     namesConfig: exchange.namesConfig,
-    askedModel: shortened(asked),
+    askedModel: TEXTS.asked.of(exchange.askedModel),
     alias: exchange.alias?.listed,
     prompt: prompt && { id: prompt.id, version: prompt.version },
     upload: exchange.upload,
@@ -106,16 +107,10 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     ignoredPlace: ignoredPlaceOf(request.params),
     // Bounded by the nesting of a config; the paths are the config's, not the caller's.
     conditions: exchange.conditions.length === 0 ? NONE : conditionsOf(exchange),
-    draws: someOf(draws),
+    draws,
     guards: exchange.guards,
   };
 }
-
-const shortened = (text: string | undefined): string | undefined =>
-  text !== undefined && text.length > MAX_TEXT ? cut(text) : text;
-
-const someOf = <Item>(items: readonly Item[] | undefined): readonly Item[] | undefined =>
-  items && items.length > 0 ? items : undefined;
 
 function firstContentMsOf({ attempts, startedAt }: Exchange): number | undefined {
   const at = attempts.at(-1)?.tries.at(-1)?.firstContentAt;
