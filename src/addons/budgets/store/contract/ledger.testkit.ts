@@ -307,12 +307,14 @@ export function describeLedger(backend: Backend): void {
         ];
         await ledger.append(labels.map((of, number) => rowOf(number, { at: NOON, labels: JSON.stringify(of) })));
         const found = await sumsOf(ledger, { labels: ['env', 'constructor'] });
-        expect(found.map(({ labels: of, requests }) => [of['env'], of['constructor'], requests]).toSorted()).toEqual([
-          ['', '', 1],
-          ['","', '', 1],
-          ['a', 'b\nc', 1],
-          ['a\nb', 'c', 1],
-        ]);
+        expect(new Set(found.map(({ labels: of, requests }) => [of['env'], of['constructor'], requests]))).toEqual(
+          new Set([
+            ['', '', 1],
+            ['","', '', 1],
+            ['a', 'b\nc', 1],
+            ['a\nb', 'c', 1],
+          ]),
+        );
         // A caller must not keep its cost out of the ledger by the longest texts that JSON makes of its labels.
         const names = ['a', 'b', 'c'].map((name) => name.repeat(64));
         const longest = Object.fromEntries(names.map((name) => [name, '\u0001'.repeat(128)]));
@@ -323,15 +325,19 @@ export function describeLedger(backend: Backend): void {
     it(
       'refuses an answer of more sums than the query takes, in any step and zone',
       on(async ({ ledger }) => {
-        const rows = Array.from({ length: 3_000 }, (_, number) =>
-          rowOf(number, { at: NOON, labels: `{"env":"${number}"}`, nano: number }),
+        // Five labels on each of six days.
+        const rows = Array.from({ length: 30 }, (_, number) =>
+          rowOf(number, { at: NOON - Math.floor(number / 5) * DAY, labels: `{"env":"${number % 5}"}` }),
         );
         await ledger.append(rows);
-        for (const more of [{}, { step: 'day' }, { step: 'day', zone: 'Asia/Tokyo' }] as const) {
+        for (const [more, count] of [
+          [{}, 5],
+          [{ step: 'day' }, 30],
+          [{ step: 'day', zone: 'Asia/Tokyo' }, 30],
+        ] as const) {
           const query = { ...more, labels: ['env'] };
-          expect(await sumsOf(ledger, { ...query, most: 3_000 })).toHaveLength(3_000);
-          await expect(sumsOf(ledger, { ...query, most: 2_999 })).rejects.toMatchObject({ code: 'invalid' });
-          expect(await sumsOf(ledger, { ...more, most: 1 })).toMatchObject([{ requests: 3_000 }]);
+          expect(await sumsOf(ledger, { ...query, most: count })).toHaveLength(count);
+          await expect(sumsOf(ledger, { ...query, most: count - 1 })).rejects.toMatchObject({ code: 'invalid' });
         }
       }),
     );
