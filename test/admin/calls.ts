@@ -1,4 +1,5 @@
 import { OPERATIONS, type OperationId } from '../../src/addons/admin/api/routes.ts';
+import type { AdminGateway, Answer } from './kit.ts';
 
 /** One valid call of each operation. `ID` is the id of an object that the test has created. */
 export interface SampleCall {
@@ -24,7 +25,8 @@ const WEBHOOK = {
   kinds: ['budget'],
 };
 
-const PROMPT = { versions: { 1: { model: '@sim/m', text: 'Summarise: {{ticket}}', variables: { ticket: {} } } } };
+const VERSION = { model: '@sim/m', text: 'Summarise: {{ticket}}', variables: { ticket: {} } };
+const PROMPT = { versions: { 1: VERSION, 2: VERSION } };
 
 export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   ...ofObjects,
@@ -121,7 +123,7 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   'prompts.patch': { path: '/prompts/ID', body: { spec: { description: 'Summarises.' } } },
   'prompts.delete': { path: '/prompts/ID' },
   'prompts.release': { path: '/prompts/ID:release', body: { version: 1 } },
-  'prompts.promote': { path: '/prompts/ID:promote', body: { version: 1, label: 'production' } },
+  'prompts.promote': { path: '/prompts/ID:promote', body: { version: 2, label: 'production' } },
   'prompts.render': {
     path: '/prompts/ID:render',
     body: { draft: { text: 'Hello {{name}}', variables: { name: {} } }, variables: { name: 'Ann' } },
@@ -153,6 +155,10 @@ export const sampleOf = (kind: string, id: string, node: string): object => {
   if (kind === 'budgets') return { id, spec: { node, cap: '10 USD', period: 'day' } };
   return { id, spec: kind === 'limits' ? { node, concurrency: 5 } : {} };
 };
+
+/** Releases version 2 of a prompt of `sampleOf`, which a label may name: version 1 is a draft. */
+export const releasePrompt = (admin: AdminGateway, token: string, id: string): Promise<Answer> =>
+  admin.ask('POST', `/prompts/${id}:release`, { token, body: { version: 2 }, headers: { 'if-match': '*' } });
 
 export const CREATED_KINDS = [
   'organizations',

@@ -11,7 +11,7 @@ const CATALOG = `providers:
   - slug: openai
     provider: openai
     api_key: ${CANARY}
-    models: [gpt-5]
+    models: [gpt-6-sol]
 `;
 let admin: AdminGateway;
 let token: string;
@@ -73,7 +73,7 @@ describe('edited settings', () => {
   it('keep the secrets of lines that are as they were shown, and no answer has one', async () => {
     const shown = await textOf('catalog.yaml');
     expect(shown).not.toContain(CANARY);
-    const edited = shown.replace('models: [gpt-5]', 'models: [gpt-5, o3]');
+    const edited = shown.replace('models: [gpt-6-sol]', 'models: [gpt-6-sol, gpt-6-luna]');
     const validated = await ask('validate', { 'catalog.yaml': edited });
     // Warnings about secrets in clear text are of these files.
     expect(validated.json.diagnostics).toMatchObject([{ severity: 'warning', line: 6 }]);
@@ -82,7 +82,7 @@ describe('edited settings', () => {
     writeFileSync(join(admin.configs, 'gatehouse.patch'), patch.json.patch);
     execFileSync('sh', ['-c', patch.json.apply[0].replace(' && rm gatehouse.patch', '')], { cwd: admin.configs });
     expect(readFileSync(join(admin.configs, 'catalog.yaml'), 'utf8')).toBe(
-      CATALOG.replace('models: [gpt-5]', 'models: [gpt-5, o3]'),
+      CATALOG.replace('models: [gpt-6-sol]', 'models: [gpt-6-sol, gpt-6-luna]'),
     );
     expect(await admin.gateway.reload()).toMatchObject({ outcome: 'changed' });
     const history = await get('/settings/history');
@@ -117,7 +117,7 @@ describe('the names of the settings', () => {
   it('are those in force, and no secret', async () => {
     const { json, text } = await get('/settings/names');
     expect(json).toMatchObject({ slugs: ['sim', 'openai'], keys: ['test'], configs: ['default'] });
-    expect(json.models).toContain('@openai/gpt-5');
+    expect(json.models).toContain('@openai/gpt-6-sol');
     expect(json.kinds).toContain('vertex-ai');
     expect(text).not.toContain(FILE_KEY);
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../src/addons/admin/api/routes.ts';
 import { PROBLEMS } from '../../src/addons/admin/api/problems.ts';
 import { rowOf } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
-import { BUILT, CALLS, CREATED_KINDS, sampleOf } from './calls.ts';
+import { BUILT, CALLS, CREATED_KINDS, releasePrompt, sampleOf } from './calls.ts';
 import { chat, startAdmin, type AdminGateway } from './kit.ts';
 
 interface Operation {
@@ -151,6 +151,7 @@ async function create(id: string): Promise<void> {
   if (!CREATED_KINDS.includes(kind)) return;
   await admin.ask('POST', '/teams', { token, body: { id: `node-${id}` } });
   await admin.ask('POST', `/${kind}`, { token, body: sampleOf(kind, `own-${id}`, `team:node-${id}`) });
+  if (kind === 'prompts') await releasePrompt(admin, token, `own-${id}`);
 }
 
 function checkProblem(operation: Operation, status: number, json: unknown): void {

@@ -103,6 +103,20 @@ describe('a capture', () => {
     expect(JSON.stringify(own.at(-1)!['after'])).toContain('4xx');
   });
 
+  it('of a dry run is answered and does not begin, and one that a dry run ends goes on', async () => {
+    const { status, json: planned } = await ask('POST', '/captures?dry_run=true', {
+      requests: 2,
+      reason: 'only asked',
+    });
+    expect([status, planned]).toEqual([201, expect.objectContaining({ state: 'running', requests: 2, captured: 0 })]);
+    expect((await ask('GET', '/captures')).json.items).toEqual([]);
+    const id = await start({ requests: 1 });
+    expect((await ask('DELETE', `/captures/${id}?dry_run=true&reason=asked`)).status).toBe(204);
+    expect((await ask('GET', '/captures')).json.items).toMatchObject([{ id, state: 'running' }]);
+    expect((await ask('GET', '/audit?object_kind=captures')).text).not.toContain('asked');
+    await ask('DELETE', `/captures/${id}`);
+  });
+
   it('has no credential: not of the caller, of the catalog, of the prompt, nor one that an upstream quotes', async () => {
     const id = await start({ requests: 2 });
     const messages = [{ role: 'user', content: `my key is ${SHAPED}` }];

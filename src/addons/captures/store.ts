@@ -22,7 +22,7 @@ interface Capture {
   readonly wish: CaptureWish;
   readonly startedAt: number;
   readonly ask: AskParts;
-  readonly timers: readonly (() => void)[];
+  readonly timers: (() => void)[];
   readonly lines: string[];
   bytes: number;
   tooLarge: number;
@@ -40,16 +40,18 @@ export class CaptureStore implements Captures {
     this.#clock = clock;
   }
 
-  async start(ask: AskParts, wish: CaptureWish): Promise<CaptureState | undefined> {
+  async start(ask: AskParts, wish: CaptureWish, isDryRun = false): Promise<CaptureState | undefined> {
     if (this.#captures.size >= MAX_CAPTURES) return undefined;
     const clock = this.#clock;
     const id = uuidv7(clock.wall());
     const ms = wish.minutes * MINUTE_MS;
-    const timers = [
+    const startedAt = clock.wall();
+    const capture: Capture = { id, wish, ask, timers: [], startedAt, lines: [], bytes: 0, tooLarge: 0, isDone: false };
+    if (isDryRun) return stateOf(capture);
+    capture.timers.push(
       clock.after(ms, () => this.#finish(id)),
       clock.after(ms + KEPT_MINUTES * MINUTE_MS, () => void this.#captures.delete(id)),
-    ];
-    const capture = { id, wish, ask, timers, startedAt: clock.wall(), lines: [], bytes: 0, tooLarge: 0, isDone: false };
+    );
     this.#captures.set(id, capture);
     const watched: Watched = { id, query: wish.query, requests: wish.requests, ms };
     await ask(BEGIN, watched, 'all');

@@ -17,8 +17,11 @@ export interface CaptureWish {
 
 /** Bodies of requests and replies, with the times of their pieces, for a while. An add-on has them. */
 export interface Captures {
-  /** Undefined: too many are there. */
-  start(ask: AskParts, wish: CaptureWish): Promise<(object & { readonly id: string }) | undefined>;
+  /**
+   * Undefined: too many are there.
+   * @param isDryRun nothing begins; the answer is as if it had
+   */
+  start(ask: AskParts, wish: CaptureWish, isDryRun?: boolean): Promise<(object & { readonly id: string }) | undefined>;
   list(): readonly (object & { readonly id: string })[];
   /** The file of a capture, line by line. Undefined: there is no such capture. */
   file(id: string): Iterable<string> | undefined;

@@ -47,6 +47,7 @@ export const CAPTURE_ROUTES: Readonly<Record<CaptureOperation, AdminRoute>> = {
     path: '/captures',
     summary: 'Capture requests whose records fit, as they end',
     description: `At most ${CAPTURE_LIMITS.requests} requests in ${CAPTURE_LIMITS.minutes} minutes. They are in memory alone, and gone 10 minutes after these minutes, or when the gateway ends.`,
+    query: ['dry_run'],
     body: 'start_capture',
     answer: 'capture',
     status: 201,
@@ -56,7 +57,7 @@ export const CAPTURE_ROUTES: Readonly<Record<CaptureOperation, AdminRoute>> = {
     method: 'DELETE',
     path: '/captures/{id}',
     summary: 'End a capture, and drop what it has',
-    query: ['reason'],
+    query: ['dry_run', 'reason'],
     status: 204,
   },
 };

@@ -48,9 +48,10 @@ const startCapture: Handler = async (call) => {
   );
   // Before anything is captured that the audit does not have.
   const after = JSON.stringify({ where, requests, minutes });
-  await audit(call, 'start', { id: 'captures', after, ...(reason !== undefined && { reason }) });
+  if (!call.query.dryRun)
+    await audit(call, 'start', { id: 'captures', after, ...(reason !== undefined && { reason }) });
   const wish = { query, where, requests, minutes, by: call.identity.actor.id };
-  const state = await captures.start(call.sources.ask, wish);
+  const state = await captures.start(call.sources.ask, wish, call.query.dryRun);
   if (!state) throw new ApiProblem('busy', 'There are 4 captures already: end one of them.');
   return { body: state };
 };
@@ -78,6 +79,7 @@ async function* inTurns(lines: Iterable<string>): AsyncIterable<string> {
 const endCapture: Handler = async (call) => {
   const captures = capturesOf(call);
   if (!captures.list().some(({ id }) => id === call.id)) throw new ApiProblem('not_found', NOT_THERE);
+  if (call.query.dryRun) return {};
   await audit(call, 'delete', { id: call.id, ...reasonIn(call) });
   await captures.end(call.id);
   return {};
