@@ -113,7 +113,7 @@ describe('a capture', () => {
     const id = await start({ requests: 1 });
     expect((await ask('DELETE', `/captures/${id}?dry_run=true&reason=asked`)).status).toBe(204);
     expect((await ask('GET', '/captures')).json.items).toMatchObject([{ id, state: 'running' }]);
-    expect((await ask('GET', '/audit?object_kind=captures')).text).not.toContain('asked');
+    expect((await ask('GET', '/audit?object_kind=captures')).text).not.toMatch(/"(?:only )?asked"/);
     await ask('DELETE', `/captures/${id}`);
   });
 
