@@ -191,7 +191,7 @@ describe.skipIf(executable === undefined).each(isFull('console') ? PLACES : PLAC
     });
 
     it('limits what the key may spend', async () => {
-      await now.page.click('.keys a:text-is("web")');
+      await now.page.click('.table-body a:text-is("web")');
       await now.page.locator('.drawer label:has-text("Cap") input').fill('5 USD');
       if (setup.store) {
         await now.page.click('button:has-text("Create a budget")');

@@ -27,7 +27,7 @@ const SCREENS: readonly (readonly [address: string, sign: string, calls: number]
   ['#/keys?key=search', '.drawer .effective', 8],
   ['#/keys?add=1', 'dialog', 6],
   ['#/play', '.columns .card', 4],
-  ['#/prompts', '.prompts [role=cell]', 3],
+  ['#/prompts', '.table-body [role=cell]', 3],
   ['#/prompts?row=ticket-summary', 'button:has-text("Declare reader")', 3],
   ['#/prompts?row=ticket-summary&tab=cases', 'button:has-text("Add a case")', 4],
   ['#/prompts?row=ticket-summary&tab=diff&with=1', '.diff .added', 3],
