@@ -1,11 +1,10 @@
 import type { BoundedRecord } from './bounded-record.ts';
-import { REQUEST_FIELDS } from './fields/request-fields.ts';
-import { valuesReader } from './fields/record-values.ts';
+import { valuesOf } from './fields/values.generated.ts';
 import { isRescued, type RecordJson } from './record-query.ts';
 import { scrub } from './scrub.ts';
 
 /** With credentials that a caller may have put into its path or model: for filters alone. */
-export const rawRecord: (record: BoundedRecord) => RecordJson = valuesReader(REQUEST_FIELDS);
+export const rawRecord: (record: BoundedRecord) => RecordJson = valuesOf;
 
 export const recordText = (record: BoundedRecord): string => scrub(JSON.stringify(rawRecord(record)));
 

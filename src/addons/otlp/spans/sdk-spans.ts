@@ -9,11 +9,11 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { Exchange } from '../../../core/kernel/index.ts';
-import { attributesReader } from '../../../core/record/fields/span-fields.ts';
+import { spanAttributes } from '../../../core/record/fields/spans.generated.ts';
 import type { ServerSpan } from '../../../core/record/telemetry.ts';
 import { serverSpanName, spansIn, timeOf, w3cParent, type SpanOptions, type SpanParts } from './request-spans.ts';
 
-const spans = spansIn<Attributes>(attributesReader);
+const spans = spansIn<Attributes>(spanAttributes);
 
 /**
  * Opens the server span as a child of the caller's, if it sent one. Parents are passed explicitly, never ambient:

@@ -2,8 +2,9 @@ import { isSpanContextValid, SpanKind, SpanStatusCode, trace, TraceFlags, type C
 import type { IdGenerator } from '@opentelemetry/sdk-trace';
 import { RecurringTexts } from '../../../core/record/fields/recurring-texts.ts';
 import type { OpenSpan } from '../../../core/record/telemetry.ts';
-import { attribute, attributeBytes } from './attribute-bytes.ts';
+import { attribute } from './attribute-bytes.ts';
 import { delimited, fixed32, fixedTime, utf8, varint, type Bytes } from './protobuf.ts';
+import { spanAttributeBytes } from './span-attributes.generated.ts';
 import { serverSpanName, spansIn, timeOf, w3cParent, type SpanOptions, type SpanParts } from './request-spans.ts';
 
 interface SpanBytesOptions extends SpanOptions {
@@ -39,9 +40,13 @@ const IS_REMOTE = 0x200;
 const LOCAL_PARENT = FLAGS + fixed32(TraceFlags.SAMPLED | HAS_IS_REMOTE);
 const REMOTE_PARENT = FLAGS + fixed32(TraceFlags.SAMPLED | HAS_IS_REMOTE | IS_REMOTE);
 
-const spans = spansIn<Bytes>(attributeBytes, (of) => {
-  const texts = new RecurringTexts(of);
-  return (url) => texts.of(url);
+/** Addresses recur from request to request. */
+const ADDRESSES = new RecurringTexts(spanAttributeBytes.address);
+const CALLS = new RecurringTexts(spanAttributeBytes.call);
+const spans = spansIn<Bytes>({
+  ...spanAttributeBytes,
+  address: (url) => ADDRESSES.of(url),
+  call: (url) => CALLS.of(url),
 });
 const NAMES = new RecurringTexts((name) => delimited(NAME, utf8(name)));
 

@@ -1,25 +1,9 @@
-import type { Attributes } from '@opentelemetry/api';
 import type { BoundedRecord } from '../bounded-record.ts';
 import type { RecordedAttempt, RecordedPlace, RecordedTry, RequestRecord } from '../record.ts';
 import { SPAN } from '../semconv.ts';
-import { readerOf, type RecordField } from './record-field.ts';
+import type { RecordField } from './record-field.ts';
 import { RecurringTexts } from './recurring-texts.ts';
 import { REQUEST_FIELDS } from './request-fields.ts';
-
-/** Compiles the attributes that a span has of a record. */
-export function attributesReader<T>(fields: readonly RecordField<T>[]): (of: T) => Attributes {
-  const shown = fields.flatMap((field): { name: string; valueOf: (of: T) => Attributes[string] }[] =>
-    field.span === undefined ? [] : [{ name: field.span, valueOf: readerOf<T, Attributes[string]>(field.value) }],
-  );
-  return (of) => {
-    const attributes: Attributes = {};
-    for (const { name, valueOf } of shown) {
-      const value = valueOf(of);
-      if (value !== undefined) attributes[name] = value;
-    }
-    return attributes;
-  };
-}
 
 /** Methods that HTTP defines; any other method is not a span name. */
 export const METHODS: ReadonlySet<string> = new Set([
@@ -66,7 +50,7 @@ interface Server {
 }
 
 /** Parsing an address takes 1 µs (measured). */
-const SERVERS = new RecurringTexts<Server>((text) => {
+export const SERVERS = new RecurringTexts<Server>((text) => {
   const url = new URL(text);
   return { address: url.hostname, port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) };
 });
