@@ -56,7 +56,8 @@ export class Code {
 
   /** The whole file, with imports of the types and of each value that the code names. */
   text(modules: readonly Exporting[]): string {
-    const words = new Set(this.#lines.join('\n').match(/(?<![.\w$'"])[A-Za-z_]\w*/g) ?? []);
+    const code = this.#lines.filter((line) => !/^\s*(?:\/\/|\/\*\*)/.test(line)).join('\n');
+    const words = new Set(code.match(/(?<![\w$'"]|(?<!\.\.)\.)[A-Za-z_]\w*/g) ?? []);
     const imports = new Map<string, string[]>();
     const seen = new Set<string>();
     for (const { file, names } of modules) {

@@ -15,9 +15,14 @@ import * as spanFields from '../../src/core/record/fields/span-fields.ts';
 import * as storedValues from '../../src/core/record/fields/stored-values.ts';
 import * as recordSemantic from '../../src/core/record/record-semantic.ts';
 import * as attributeBytes from '../../src/addons/otlp/spans/attribute-bytes.ts';
+import * as libraryMetrics from '../../src/core/record/metrics/library-metrics.ts';
+import * as metricSpec from '../../src/core/record/metrics/metric-spec.ts';
+import * as upstreamMetrics from '../../src/core/record/metrics/upstream-metrics.ts';
+import * as usageMetrics from '../../src/core/record/metrics/usage-metrics.ts';
 import { Code, type Exporting } from './code.ts';
 import { Fields } from './fields.ts';
 import { writeLine } from './line.ts';
+import { writeMetrics } from './metrics.ts';
 import { RowTexts } from './row-text.ts';
 import { BYTES, OBJECTS, writeSpans, type SpanTable } from './spans.ts';
 import { writeValues } from './values.ts';
@@ -34,13 +39,20 @@ const MODULES: readonly Exporting[] = [
   [inRecord('fields/attempt-fields.ts'), attemptFields],
   [inRecord('fields/request-fields.ts'), requestFields],
   [inRecord('fields/span-fields.ts'), spanFields],
+  [inRecord('metrics/metric-spec.ts'), metricSpec],
+  [inRecord('metrics/library-metrics.ts'), libraryMetrics],
+  [inRecord('metrics/upstream-metrics.ts'), upstreamMetrics],
+  [inRecord('metrics/usage-metrics.ts'), usageMetrics],
   [inRecord('costs.ts'), costs],
   [inRecord('record-semantic.ts'), recordSemantic],
   [join(root, 'src/core/kernel/index.ts'), kernel],
 ].map(([file, module]) => ({ file: file as string, names: Object.keys(module as object) }));
 
 const texts = new RowTexts(
-  ['attempt-fields.ts', 'request-fields.ts', 'span-fields.ts'].map((file) => inRecord(`fields/${file}`)),
+  [
+    ...['attempt-fields.ts', 'request-fields.ts', 'span-fields.ts'].map((file) => `fields/${file}`),
+    ...['gateway-metrics.ts', 'library-metrics.ts', 'upstream-metrics.ts', 'usage-metrics.ts'].map((file) => `metrics/${file}`),
+  ].map(inRecord),
 );
 
 const record = inRecord('record.ts');
@@ -80,6 +92,13 @@ const files = [
     code.type('Bytes', join(root, 'src/addons/otlp/spans/protobuf.ts'));
     writeSpans(code, fields, SPANS, BYTES);
   }),
+  fileOf(inRecord('metrics/count.generated.ts'), BANNER.replace('fields', 'metrics'), (code) =>
+    writeMetrics(code, texts, {
+      record,
+      cells: inRecord('metrics/known-cells.ts'),
+      metricSpec: inRecord('metrics/metric-spec.ts'),
+    }),
+  ),
 ];
 
 const textOf = (file: string): string => {

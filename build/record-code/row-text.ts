@@ -48,7 +48,15 @@ export class RowTexts {
     if (/\breturn\b/.test(inner)) throw new Error(`a count that is written in place cannot return: ${body}`);
     const lines = inner.split('\n');
     const indent = Math.min(...lines.filter((line) => line !== '').map((line) => /^ */.exec(line)![0].length));
-    return [...bound(params, args), ...lines.map((line) => line.slice(indent))];
+    let depth = 0;
+    // Braces indent the generated file: what is left here is that of lines that go on.
+    const own = lines.map((line) => {
+      if (/^ *[}\])]/.test(line)) depth -= 1;
+      const shown = line.slice(indent + 2 * depth);
+      if (/[{[(]$/.test(line)) depth += 1;
+      return shown;
+    });
+    return [...bound(params, args), ...own];
   }
 }
 
