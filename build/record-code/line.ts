@@ -94,7 +94,7 @@ class LineWriter {
       code.add("line += '}';", '}');
       return;
     }
-    code.add(`if (${value} !== undefined) line += '${name}' + ${TEXT_OF[field.as as keyof typeof TEXT_OF]}(${value});`);
+    code.add(`if (${value} !== undefined) line += '${name}' + ${TEXT_OF[field.as as keyof typeof TEXT_OF](value)};`);
     if (field.orNull) code.add(`else line += '${name}null';`);
   }
 
@@ -114,10 +114,11 @@ class LineWriter {
 
 /** How values are written that each request has of its own. */
 const TEXT_OF = {
-  unique: 'uniqueText',
-  plain: 'plainText',
-  ms: 'msText',
-  time: 'timeText',
-  texts: 'textsText',
-  json: 'jsonText',
+  unique: (value: string): string => `uniqueText(${value})`,
+  // As JSON.stringify: NaN and infinities are null.
+  plain: (value: string): string => `(typeof ${value} === 'number' && !Number.isFinite(${value}) ? 'null' : ${value})`,
+  ms: (value: string): string => `msText(${value})`,
+  time: (value: string): string => `timeText(${value})`,
+  texts: (value: string): string => `textsText(${value})`,
+  json: (value: string): string => `jsonText(${value})`,
 };

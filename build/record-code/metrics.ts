@@ -16,6 +16,8 @@ export function writeMetrics(code: Code, texts: RowTexts, files: MetricTypes): v
   for (const name of ['RequestSeries', 'AttemptSeries']) code.type(name, files.metricSpec);
   code.type('Counting', files.cells);
   code.add('// Each comment has the metric that the code below it counts.', '');
+  code.add('/** The numbers of steps when this was generated. */');
+  code.add(`export const GENERATED = { requests: ${REQUEST_STEPS.length}, attempts: ${ATTEMPT_STEPS.length} };`, '');
   code.add('export function countRequest(record: RequestRecord, cells: Cells<RequestSeries>, to: Counting): void {');
   code.begin('record', 'cells', 'to', 'by', 'series', 'exemplar');
   code.add('const { by, series } = cells;', 'const { exemplar } = to;');

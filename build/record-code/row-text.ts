@@ -1,40 +1,30 @@
 import { readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
 
 /** A function of a row: `({ place }) => place?.provider`. */
 type RowFunction = (of: never) => unknown;
 
-interface Source {
-  readonly text: string;
-  /** The same without types. Every character keeps its place. */
-  readonly plain: string;
-}
-
-/** The functions of rows as their files have them, types included. Node runs the files without types, so a function alone has none. */
+/** The functions of rows as their files have them, with types, which Node replaces by spaces before it runs a file. */
 export class RowTexts {
-  readonly #sources: readonly Source[];
+  readonly #sources: readonly string[];
 
   constructor(files: readonly string[]) {
-    this.#sources = files.map((file) => {
-      const text = readFileSync(file, 'utf8');
-      return { text, plain: stripTypeScriptTypes(text) };
-    });
+    this.#sources = files.map((file) => readFileSync(file, 'utf8'));
   }
 
   #textOf(fn: RowFunction): string {
     const plain = fn.toString();
-    for (const source of this.#sources) {
-      const at = source.plain.indexOf(plain);
-      if (at >= 0) return source.text.slice(at, at + plain.length);
-    }
+    if (this.#sources.some((source) => source.includes(plain))) return plain;
+    for (const source of this.#sources)
+      for (let at = source.indexOf('('); at >= 0; at = source.indexOf('(', at + 1))
+        if (isWithoutTypes(plain, source, at)) return source.slice(at, at + plain.length);
     throw new Error(`no file of tables has the function ${plain}`);
   }
 
   /** The expression of a value: a property or a function of the variable `of`. */
   expression(value: string | RowFunction, of: string): Expression {
     if (typeof value === 'string') return { before: [], text: `${of}.${value}` };
+    if (value.toString().startsWith('function')) return { before: [], text: `${value.name}(${of})` };
     const text = this.#textOf(value);
-    if (text.startsWith('function')) return { before: [], text: `${value.name}(${of})` };
     const { params, body } = partsOf(text);
     if (body.startsWith('{')) throw new Error(`a row has a block where it must have an expression: ${text}`);
     return inPlace(params, body.replaceAll(/\s*\n\s*/g, ' '), of);
@@ -58,6 +48,12 @@ export class RowTexts {
     });
     return [...bound(params, args), ...own];
   }
+}
+
+function isWithoutTypes(plain: string, source: string, from: number): boolean {
+  for (let at = 0; at < plain.length; at += 1)
+    if (plain[at] !== ' ' && plain[at] !== source[from + at]) return false;
+  return true;
 }
 
 interface Expression {

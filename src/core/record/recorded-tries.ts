@@ -34,7 +34,7 @@ export function recordTry(tries: readonly TryRecord[], index: number, context: T
     status,
     outcome: refused
       ? 'error'
-      : isEndedByGateway(record.error ?? (isLast ? context.error : undefined))
+      : errorCode !== undefined && isEndedByGateway(record.error ?? (isLast ? context.error : undefined))
         ? 'aborted'
         : outcomeOf(errorCode, record.endedAt === undefined ? context.end : undefined),
     errorCode,

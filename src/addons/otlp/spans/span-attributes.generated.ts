@@ -100,7 +100,7 @@ export const spanAttributeBytes = {
     }
     const cost = totalCost(of.attempts);
     if (cost !== undefined) {
-      const gatehouseCostUsd = usdOfNano(cost.nano);
+      const gatehouseCostUsd = cost.nano === undefined ? undefined : cost.nano / 1e9;
       if (gatehouseCostUsd !== undefined) all += server18(gatehouseCostUsd);
     }
     if (of.errorCode !== undefined) all += server19.of(of.errorCode);

@@ -1,8 +1,8 @@
 // Generated from the tables of fields by `node build/record-code/main.ts`. Do not edit.
 import type { BoundedRecord } from '../bounded-record.ts';
 import { RecurringTexts } from './recurring-texts.ts';
-import { jsonText, msText, plainText, quoted, textsText, uniqueText } from './json-text.ts';
-import { semanticOf, textsOf, usdOfNano } from './attempt-fields.ts';
+import { jsonText, msText, quoted, textsText, uniqueText } from './json-text.ts';
+import { semanticOf, textsOf } from './attempt-fields.ts';
 import { totalCost } from '../costs.ts';
 
 type Text = string | undefined;
@@ -50,14 +50,14 @@ export function lineOf(start: string, record: BoundedRecord): string {
   line += texts1.joined;
   const over = record.state === 'running' ? undefined : record;
   if (over !== undefined) {
-    if (over.status !== undefined) line += ',"status":' + plainText(over.status);
+    if (over.status !== undefined) line += ',"status":' + (typeof over.status === 'number' && !Number.isFinite(over.status) ? 'null' : over.status);
   }
   if (record.durationMs !== undefined) line += ',"duration_ms":' + msText(record.durationMs);
   if (record.overheadMs !== undefined) line += ',"overhead_ms":' + msText(record.overheadMs);
   if (record.firstContentMs !== undefined) line += ',"ttfc_ms":' + msText(record.firstContentMs);
-  if (record.bytesIn !== undefined) line += ',"bytes_in":' + plainText(record.bytesIn);
-  if (record.bytesOut !== undefined) line += ',"bytes_out":' + plainText(record.bytesOut);
-  if (record.stream !== undefined) line += ',"stream":' + plainText(record.stream);
+  if (record.bytesIn !== undefined) line += ',"bytes_in":' + (typeof record.bytesIn === 'number' && !Number.isFinite(record.bytesIn) ? 'null' : record.bytesIn);
+  if (record.bytesOut !== undefined) line += ',"bytes_out":' + (typeof record.bytesOut === 'number' && !Number.isFinite(record.bytesOut) ? 'null' : record.bytesOut);
+  if (record.stream !== undefined) line += ',"stream":' + (typeof record.stream === 'number' && !Number.isFinite(record.stream) ? 'null' : record.stream);
   const prompt = record.prompt && `${record.prompt.id}@${record.prompt.version}`;
   if (record.cache !== texts2.cache || record.settingsHash !== texts2.configHash || record.configId !== texts2.configId || record.configHash !== texts2.gatewayConfigHash || record.alias !== texts2.alias || prompt !== texts2.prompt) {
     texts2.joined =
@@ -86,7 +86,7 @@ export function lineOf(start: string, record: BoundedRecord): string {
   line += texts3.joined;
   if (record.metadata !== undefined) line += ',"metadata":' + jsonText(record.metadata);
   const metadataDropped = record.metadataDropped || undefined;
-  if (metadataDropped !== undefined) line += ',"metadata_dropped":' + plainText(metadataDropped);
+  if (metadataDropped !== undefined) line += ',"metadata_dropped":' + (typeof metadataDropped === 'number' && !Number.isFinite(metadataDropped) ? 'null' : metadataDropped);
   const last = record.attempts.at(-1);
   if (last !== undefined) {
     const provider = last.place?.provider;
@@ -125,9 +125,9 @@ export function lineOf(start: string, record: BoundedRecord): string {
       }
       line += texts5.joined;
       const tries = item.tries.length;
-      if (tries !== undefined) line += ',"tries":' + plainText(tries);
+      if (tries !== undefined) line += ',"tries":' + (typeof tries === 'number' && !Number.isFinite(tries) ? 'null' : tries);
       const status = item.tries.at(-1)?.status;
-      if (status !== undefined) line += ',"status":' + plainText(status);
+      if (status !== undefined) line += ',"status":' + (typeof status === 'number' && !Number.isFinite(status) ? 'null' : status);
       if (item.durationMs !== undefined) line += ',"duration_ms":' + msText(item.durationMs);
       const upstreamKind = item.failure?.upstreamKind;
       if (item.errorCode !== texts6.errorCode || upstreamKind !== texts6.upstreamKind) {
@@ -155,7 +155,7 @@ export function lineOf(start: string, record: BoundedRecord): string {
     line += '}]';
   }
   const retries = record.attempts.length > 0 ? record.retries : undefined;
-  if (retries !== undefined) line += ',"retries":' + plainText(retries);
+  if (retries !== undefined) line += ',"retries":' + (typeof retries === 'number' && !Number.isFinite(retries) ? 'null' : retries);
   if (last !== undefined) {
     const semantic = last.semantic && semanticOf(last.semantic);
     if (semantic !== undefined) line += ',"semantic":' + jsonText(semantic);
@@ -166,28 +166,28 @@ export function lineOf(start: string, record: BoundedRecord): string {
       texts8.tokenCount = tokenCount;
     }
     line += texts8.joined;
-    const losses = textsOf(last.losses, ({ param, action }) => `${param}:${action}`);
+    const losses = last.losses.length > 0 ? last.losses.map(({ param, action }) => `${param}:${action}`) : undefined;
     if (losses !== undefined) line += ',"losses":' + textsText(losses);
     const files = last.files.length > 0 ? last.files : undefined;
     if (files !== undefined) line += ',"files":' + jsonText(files);
-    const defaulted = textsOf(last.defaulted, ({ param, value }) => `${param}:${value}`);
+    const defaulted = last.defaulted.length > 0 ? last.defaulted.map(({ param, value }) => `${param}:${value}`) : undefined;
     if (defaulted !== undefined) line += ',"defaulted":' + textsText(defaulted);
     const tokens = last.answered ? last.usage : undefined;
     if (tokens !== undefined) {
       line += ',"tokens":{';
-      if (tokens.input !== undefined) line += '"input":' + plainText(tokens.input);
-      if (tokens.output !== undefined) line += ',"output":' + plainText(tokens.output);
-      if (tokens.cacheRead !== undefined) line += ',"cache_read":' + plainText(tokens.cacheRead);
-      if (tokens.cacheWrite !== undefined) line += ',"cache_write":' + plainText(tokens.cacheWrite);
-      if (tokens.reasoning !== undefined) line += ',"reasoning":' + plainText(tokens.reasoning);
-      if (tokens.seconds !== undefined) line += ',"seconds":' + plainText(tokens.seconds);
+      if (tokens.input !== undefined) line += '"input":' + (typeof tokens.input === 'number' && !Number.isFinite(tokens.input) ? 'null' : tokens.input);
+      if (tokens.output !== undefined) line += ',"output":' + (typeof tokens.output === 'number' && !Number.isFinite(tokens.output) ? 'null' : tokens.output);
+      if (tokens.cacheRead !== undefined) line += ',"cache_read":' + (typeof tokens.cacheRead === 'number' && !Number.isFinite(tokens.cacheRead) ? 'null' : tokens.cacheRead);
+      if (tokens.cacheWrite !== undefined) line += ',"cache_write":' + (typeof tokens.cacheWrite === 'number' && !Number.isFinite(tokens.cacheWrite) ? 'null' : tokens.cacheWrite);
+      if (tokens.reasoning !== undefined) line += ',"reasoning":' + (typeof tokens.reasoning === 'number' && !Number.isFinite(tokens.reasoning) ? 'null' : tokens.reasoning);
+      if (tokens.seconds !== undefined) line += ',"seconds":' + (typeof tokens.seconds === 'number' && !Number.isFinite(tokens.seconds) ? 'null' : tokens.seconds);
       line += '}';
     }
   }
   const cost = totalCost(record.attempts);
   if (cost !== undefined) {
-    const costUsd = usdOfNano(cost.nano);
-    if (costUsd !== undefined) line += ',"cost_usd":' + plainText(costUsd);
+    const costUsd = cost.nano === undefined ? undefined : cost.nano / 1e9;
+    if (costUsd !== undefined) line += ',"cost_usd":' + (typeof costUsd === 'number' && !Number.isFinite(costUsd) ? 'null' : costUsd);
   }
   if (last !== undefined) {
     const costSource = last.cost?.source;
@@ -205,8 +205,8 @@ export function lineOf(start: string, record: BoundedRecord): string {
       texts10.costUnknown = cost.unknown;
     }
     line += texts10.joined;
-    const savedUsd = usdOfNano(cost.saved);
-    if (savedUsd !== undefined) line += ',"saved_usd":' + plainText(savedUsd);
+    const savedUsd = cost.saved === undefined ? undefined : cost.saved / 1e9;
+    if (savedUsd !== undefined) line += ',"saved_usd":' + (typeof savedUsd === 'number' && !Number.isFinite(savedUsd) ? 'null' : savedUsd);
   }
   const skipped = record.skipped;
   if (skipped.length > 0) {
@@ -225,7 +225,7 @@ export function lineOf(start: string, record: BoundedRecord): string {
         texts11.reason = item2.reason;
       }
       line += texts11.joined;
-      if (item2.after !== undefined) line += ',"after":' + plainText(item2.after);
+      if (item2.after !== undefined) line += ',"after":' + (typeof item2.after === 'number' && !Number.isFinite(item2.after) ? 'null' : item2.after);
       before2 = '},{';
     }
     line += '}]';

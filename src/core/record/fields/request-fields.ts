@@ -10,7 +10,6 @@ import {
   SKIP_FIELDS,
   textsOf,
   TOKEN_FIELDS,
-  usdOfNano,
 } from './attempt-fields.ts';
 import { group, part, rows, type RecordField } from './record-field.ts';
 
@@ -96,24 +95,25 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   part(lastOf, [
     { line: 'semantic', as: 'json', value: ({ semantic }) => semantic && semanticOf(semantic) },
     { line: 'token_count', as: 'text', value: ({ estimated }) => (estimated ? 'estimate' : undefined) },
-    { line: 'losses', as: 'texts', value: ({ losses }) => textsOf(losses, ({ param, action }) => `${param}:${action}`) },
+    { line: 'losses', as: 'texts', value: ({ losses }) => losses.length > 0 ? losses.map(({ param, action }) => `${param}:${action}`) : undefined },
     { line: 'files', as: 'json', value: ({ files }) => (files.length > 0 ? files : undefined) },
     {
       line: 'defaulted',
       as: 'texts',
-      value: ({ defaulted }) => textsOf(defaulted, ({ param, value }) => `${param}:${value}`),
+      value: ({ defaulted }) =>
+        defaulted.length > 0 ? defaulted.map(({ param, value }) => `${param}:${value}`) : undefined,
     },
     group({ line: 'tokens' }, TOKEN_FIELDS, ({ answered, usage }) => (answered ? usage : undefined)),
     { span: SPAN.inputTokens, as: 'plain', value: ({ answered, usage }) => (answered ? usage?.input : undefined) },
     { span: SPAN.outputTokens, as: 'plain', value: ({ answered, usage }) => (answered ? usage?.output : undefined) },
   ]),
   part(costOf, [
-    { line: 'cost_usd', record: 'cost_usd', span: SPAN.cost, as: 'plain', value: ({ nano }) => usdOfNano(nano) },
+    { line: 'cost_usd', record: 'cost_usd', span: SPAN.cost, as: 'plain', value: ({ nano }) => (nano === undefined ? undefined : nano / 1e9) },
   ]),
   part(lastOf, [{ line: 'cost_source', as: 'text', value: ({ cost }) => cost?.source }]),
   part(costOf, [
     { line: 'cost_unknown', record: 'cost_unknown', as: 'text', value: 'unknown' },
-    { line: 'saved_usd', record: 'saved_usd', as: 'plain', value: ({ saved }) => usdOfNano(saved) },
+    { line: 'saved_usd', record: 'saved_usd', as: 'plain', value: ({ saved }) => (saved === undefined ? undefined : saved / 1e9) },
   ]),
   rows({ line: 'skipped', record: 'skipped' }, SKIP_FIELDS, ({ skipped }) => skipped),
   {

@@ -46,7 +46,7 @@ export const spanAttributes = {
     }
     const cost = totalCost(of.attempts);
     if (cost !== undefined) {
-      const gatehouseCostUsd = usdOfNano(cost.nano);
+      const gatehouseCostUsd = cost.nano === undefined ? undefined : cost.nano / 1e9;
       if (gatehouseCostUsd !== undefined) all['gatehouse.cost.usd'] = gatehouseCostUsd;
     }
     if (of.errorCode !== undefined) all['gatehouse.error.code'] = of.errorCode;

@@ -210,13 +210,13 @@ export function valuesOf(record: BoundedRecord): Values {
   if (shown45 !== undefined) values['retries'] = shown45;
   const cost = totalCost(record.attempts);
   if (cost !== undefined) {
-    const costUsd2 = usdOfNano(cost.nano);
+    const costUsd2 = cost.nano === undefined ? undefined : cost.nano / 1e9;
     const shown46 = finite(costUsd2, undefined);
     if (shown46 !== undefined) values['cost_usd'] = shown46;
   }
   if (cost !== undefined) {
     if (cost.unknown !== undefined) values['cost_unknown'] = cost.unknown;
-    const savedUsd2 = usdOfNano(cost.saved);
+    const savedUsd2 = cost.saved === undefined ? undefined : cost.saved / 1e9;
     const shown47 = finite(savedUsd2, undefined);
     if (shown47 !== undefined) values['saved_usd'] = shown47;
   }

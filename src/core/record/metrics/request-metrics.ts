@@ -1,6 +1,6 @@
 import { isFromCache } from '../../kernel/index.ts';
 import type { RecordedAttempt, RecordedPlace, RequestOutcome, RequestRecord } from '../record.ts';
-import { countAttempt, countRequest } from './count.generated.ts';
+import { countAttempt, countRequest, GENERATED } from './count.generated.ts';
 import { CounterFamily, type AnyFamily } from './families.ts';
 import { KnownCells, type AttemptCells, type Cells, type Counting, type MetricKey } from './known-cells.ts';
 import { ATTEMPT_STEPS, REQUEST_STEPS } from './measures.ts';
@@ -44,6 +44,8 @@ export class RequestMetrics implements Counting {
   exemplar: Exemplar | undefined;
 
   constructor(families: Families, sources: LabelSources) {
+    if (REQUEST_STEPS.length !== GENERATED.requests || ATTEMPT_STEPS.length !== GENERATED.attempts)
+      throw new Error('the table of metrics has changed: run `npm run generate`');
     this.#families = families;
     this.#sources = sources;
     const notes = Object.keys(METRICS).map((key) => {
