@@ -30,7 +30,9 @@ class LineWriter {
       .add(...this.#runs)
       .add('')
       .add('/** Adds the members of the access line, each with a comma before it. */')
-      .add(`export function lineOf(start: string, record: ${this.#code.type('BoundedRecord', this.#fields.recordFile)}): string {`)
+      .add(
+        `export function lineOf(start: string, record: ${this.#code.type('BoundedRecord', this.#fields.recordFile)}): string {`,
+      )
       .add('let line = start;', ...body, 'return line;', '}');
   }
 
@@ -68,8 +70,13 @@ class LineWriter {
     });
     const initial = parts.map(({ absent }) => absent).join('');
     const keys = parts.map(({ key }) => `${key}: undefined as Text`).join(', ');
-    this.#runs.push(`const ${id} = { ${keys}, joined: '${initial}' };`, `const ${quoted} = new RecurringTexts(quoted);`);
-    const members = parts.map(({ name, value, absent }) => `(${value} === undefined ? '${absent}' : '${name}' + ${quoted}.of(${value}))`);
+    this.#runs.push(
+      `const ${id} = { ${keys}, joined: '${initial}' };`,
+      `const ${quoted} = new RecurringTexts(quoted);`,
+    );
+    const members = parts.map(
+      ({ name, value, absent }) => `(${value} === undefined ? '${absent}' : '${name}' + ${quoted}.of(${value}))`,
+    );
     this.#code.add(
       `if (${parts.map(({ key, value }) => `${value} !== ${id}.${key}`).join(' || ')}) {`,
       `${id}.joined =`,
@@ -83,8 +90,7 @@ class LineWriter {
   #member(field: AnyField, of: string): void {
     const code = this.#code;
     if (field.as === 'rows') return this.#rows(field, of);
-    if (field.as === 'part')
-      return this.#fields.inPart(field, of, (item) => this.#members(field.fields ?? [], item));
+    if (field.as === 'part') return this.#fields.inPart(field, of, (item) => this.#members(field.fields ?? [], item));
     const name = this.#name(field);
     const value = this.#fields.value(field.line!, field.value, of);
     if (field.as === 'group') {

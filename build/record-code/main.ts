@@ -51,7 +51,9 @@ const MODULES: readonly Exporting[] = [
 const texts = new RowTexts(
   [
     ...['attempt-fields.ts', 'request-fields.ts', 'span-fields.ts'].map((file) => `fields/${file}`),
-    ...['gateway-metrics.ts', 'library-metrics.ts', 'upstream-metrics.ts', 'usage-metrics.ts'].map((file) => `metrics/${file}`),
+    ...['gateway-metrics.ts', 'library-metrics.ts', 'upstream-metrics.ts', 'usage-metrics.ts'].map(
+      (file) => `metrics/${file}`,
+    ),
   ].map(inRecord),
 );
 

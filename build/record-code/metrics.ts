@@ -27,12 +27,16 @@ export function writeMetrics(code: Code, texts: RowTexts, files: MetricTypes): v
     else addValue(code, texts, { measure, of: 'record', first: (value) => `to.first(${step}, by, ${value})`, step });
   }
   code.add('}', '');
-  code.add('export function countAttempt(attempt: RecordedAttempt, cells: AttemptCells<AttemptSeries>, to: Counting): void {');
+  code.add(
+    'export function countAttempt(attempt: RecordedAttempt, cells: AttemptCells<AttemptSeries>, to: Counting): void {',
+  );
   code.begin('attempt', 'cells', 'to', 'by', 'series', 'exemplar', 'ofTries', 'usage', 'tokens', 'one', 'known');
   code.add('const { by, series, ofTries } = cells;', 'const { exemplar } = to;');
   code.add('const usage = attempt.answered ? attempt.usage : undefined;');
   code.add('// A model that counts seconds or pictures may count no tokens.');
-  code.add('const isInTokens = usage !== undefined && usage.seconds === undefined && (!usage.images || usage.total > 0);');
+  code.add(
+    'const isInTokens = usage !== undefined && usage.seconds === undefined && (!usage.images || usage.total > 0);',
+  );
   code.add('const tokens = isInTokens ? usage : undefined;');
   for (const [step, one] of ATTEMPT_STEPS.entries()) {
     code.add(`// ${METRICS[one.key].name}`);

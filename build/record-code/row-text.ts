@@ -51,8 +51,7 @@ export class RowTexts {
 }
 
 function isWithoutTypes(plain: string, source: string, from: number): boolean {
-  for (let at = 0; at < plain.length; at += 1)
-    if (plain[at] !== ' ' && plain[at] !== source[from + at]) return false;
+  for (let at = 0; at < plain.length; at += 1) if (plain[at] !== ' ' && plain[at] !== source[from + at]) return false;
   return true;
 }
 
@@ -102,7 +101,9 @@ function split(list: string): string[] {
 }
 
 const bound = (params: readonly string[], args: readonly string[]): string[] =>
-  params.flatMap((param, index) => (param === args[index] || param === '_' ? [] : [`const ${param} = ${args[index]};`]));
+  params.flatMap((param, index) =>
+    param === args[index] || param === '_' ? [] : [`const ${param} = ${args[index]};`],
+  );
 
 /** The destructured parameters of functions within an expression. */
 const INNER_PARAMS = /\(\{([^{}]*)\}\) =>/g;
@@ -111,7 +112,9 @@ const INNER_PARAMS = /\(\{([^{}]*)\}\) =>/g;
 function inPlace([param = '']: readonly string[], body: string, arg: string): Expression {
   if (param === '') return { before: [], text: body };
   const names = /^\{ ?([\w, ]+?) ?\}$/.exec(param)?.[1]?.split(', ') ?? [param];
-  const inner = [...body.matchAll(INNER_PARAMS)].flatMap(([, list = '']) => list.split(/[:,]/)).map((name) => name.trim());
+  const inner = [...body.matchAll(INNER_PARAMS)]
+    .flatMap(([, list = '']) => list.split(/[:,]/))
+    .map((name) => name.trim());
   const isObject = /(?<!\$)\{/.test(body.replaceAll(INNER_PARAMS, ''));
   const isSimple = /^\w+$/.test(names[0]!) && !isObject && !names.some((name) => inner.includes(name));
   if (!isSimple) return { before: bound([param], [arg]), text: body };

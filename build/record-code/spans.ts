@@ -68,5 +68,8 @@ function functionOf(code: Code, fields: Fields, table: SpanTable, { type, none, 
     fields.inScope(() => members(table.fields, 'of'));
   });
   const head = `${table.name}(of: ${code.type(table.type, table.file)}): ${type} {`;
-  return { constants, lines: [head, `${type === 'Bytes' ? 'let' : 'const'} all: ${type} = ${none};`, ...body, 'return all;', '},'] };
+  return {
+    constants,
+    lines: [head, `${type === 'Bytes' ? 'let' : 'const'} all: ${type} = ${none};`, ...body, 'return all;', '},'],
+  };
 }

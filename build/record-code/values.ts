@@ -38,7 +38,8 @@ class ValuesWriter {
   #member(field: AnyField, place: Place): void {
     const { of, into, notFinite } = place;
     const inner = field.fields ?? [];
-    if (field.as === 'part') return this.#fields.inPart(field, of, (part) => this.members(inner, { ...place, of: part }));
+    if (field.as === 'part')
+      return this.#fields.inPart(field, of, (part) => this.members(inner, { ...place, of: part }));
     const code = this.#code;
     const name = field.record!;
     const value = this.#fields.value(name, field.value, of);

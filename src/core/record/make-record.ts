@@ -226,7 +226,16 @@ function placeOf({ resolved }: Attempt): RecordedPlace | undefined {
   return latest.place;
 }
 
-const newPlaceOf = ({ slug, provider, semconvName, model, modelLabel, origin, path, region }: ResolvedTarget): RecordedPlace => ({
+const newPlaceOf = ({
+  slug,
+  provider,
+  semconvName,
+  model,
+  modelLabel,
+  origin,
+  path,
+  region,
+}: ResolvedTarget): RecordedPlace => ({
   provider: slug,
   semconvName,
   model: TEXTS.model.of(model),

@@ -3,14 +3,7 @@ import { totalCost } from '../costs.ts';
 import type { RecordedAttempt } from '../record.ts';
 import { roundSimilarity } from '../record-semantic.ts';
 import { SPAN } from '../semconv.ts';
-import {
-  ATTEMPT_FIELDS,
-  branchOf,
-  semanticOf,
-  SKIP_FIELDS,
-  textsOf,
-  TOKEN_FIELDS,
-} from './attempt-fields.ts';
+import { ATTEMPT_FIELDS, branchOf, semanticOf, SKIP_FIELDS, textsOf, TOKEN_FIELDS } from './attempt-fields.ts';
 import { group, part, rows, type RecordField } from './record-field.ts';
 
 /** The record itself, once the request has ended. */
@@ -95,7 +88,11 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   part(lastOf, [
     { line: 'semantic', as: 'json', value: ({ semantic }) => semantic && semanticOf(semantic) },
     { line: 'token_count', as: 'text', value: ({ estimated }) => (estimated ? 'estimate' : undefined) },
-    { line: 'losses', as: 'texts', value: ({ losses }) => losses.length > 0 ? losses.map(({ param, action }) => `${param}:${action}`) : undefined },
+    {
+      line: 'losses',
+      as: 'texts',
+      value: ({ losses }) => (losses.length > 0 ? losses.map(({ param, action }) => `${param}:${action}`) : undefined),
+    },
     { line: 'files', as: 'json', value: ({ files }) => (files.length > 0 ? files : undefined) },
     {
       line: 'defaulted',
@@ -108,12 +105,23 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     { span: SPAN.outputTokens, as: 'plain', value: ({ answered, usage }) => (answered ? usage?.output : undefined) },
   ]),
   part(costOf, [
-    { line: 'cost_usd', record: 'cost_usd', span: SPAN.cost, as: 'plain', value: ({ nano }) => (nano === undefined ? undefined : nano / 1e9) },
+    {
+      line: 'cost_usd',
+      record: 'cost_usd',
+      span: SPAN.cost,
+      as: 'plain',
+      value: ({ nano }) => (nano === undefined ? undefined : nano / 1e9),
+    },
   ]),
   part(lastOf, [{ line: 'cost_source', as: 'text', value: ({ cost }) => cost?.source }]),
   part(costOf, [
     { line: 'cost_unknown', record: 'cost_unknown', as: 'text', value: 'unknown' },
-    { line: 'saved_usd', record: 'saved_usd', as: 'plain', value: ({ saved }) => (saved === undefined ? undefined : saved / 1e9) },
+    {
+      line: 'saved_usd',
+      record: 'saved_usd',
+      as: 'plain',
+      value: ({ saved }) => (saved === undefined ? undefined : saved / 1e9),
+    },
   ]),
   rows({ line: 'skipped', record: 'skipped' }, SKIP_FIELDS, ({ skipped }) => skipped),
   {

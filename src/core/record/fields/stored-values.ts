@@ -1,6 +1,9 @@
 // How the admin listener's records have values. JSON has no NaN and no infinity.
 
-export function finite<V extends number | boolean | undefined>(value: V, notFinite: null | undefined): V | null | undefined {
+export function finite<V extends number | boolean | undefined>(
+  value: V,
+  notFinite: null | undefined,
+): V | null | undefined {
   return typeof value === 'number' && !Number.isFinite(value) ? notFinite : value;
 }
 

@@ -21,7 +21,8 @@ const isNotFinite = (value: unknown): boolean => typeof value === 'number' && !N
 
 function jsonOf({ as, fields = [] }: AnyField, value: unknown): string {
   if (as === 'group') return `{${membersOf(fields, value).join(',')}}`;
-  if (as === 'rows') return `[${(value as unknown[]).map((item) => `{${membersOf(fields, item).join(',')}}`).join(',')}]`;
+  if (as === 'rows')
+    return `[${(value as unknown[]).map((item) => `{${membersOf(fields, item).join(',')}}`).join(',')}]`;
   if (as === 'time') return JSON.stringify(new Date(value as number));
   return scrub(JSON.stringify(as === 'ms' ? rounded(value) : value));
 }

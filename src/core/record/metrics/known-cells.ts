@@ -15,38 +15,35 @@ export interface AttemptCells<By> extends Cells<By> {
   readonly ofTries: Partial<Record<RequestOutcome, (Series | undefined)[]>>;
 }
 
-interface CellsOfCaller<R, A> {
-  readonly key: string;
-  readonly requests: Cells<R>[];
-  readonly attempts: AttemptCells<A>[];
-}
-
 /** Nearly all deployments have fewer: routes, models, callers and outcomes that occur together. */
 const MAX_CELLS = 4000;
 
-/** All known cells, by caller. At the maximum all are forgotten and found again. */
-export class KnownCells<R, A> {
-  readonly #callers = new Map<string, CellsOfCaller<R, A>>();
-  #latest: CellsOfCaller<R, A> | undefined;
+/** Known cells, by caller and by the route or the model. At the maximum all are forgotten and found again. */
+export class KnownCells<C> {
+  #callers = new Map<string, Map<string, C[]>>();
+  #latest: { readonly caller: string; readonly name: string; readonly list: C[] } | undefined;
   #count = 0;
 
-  of({ key }: CallerLabels): CellsOfCaller<R, A> {
-    if (this.#latest?.key === key) return this.#latest;
-    let found = this.#callers.get(key);
-    if (!found) this.#callers.set(key, (found = { key, requests: [], attempts: [] }));
-    this.#latest = found;
-    return found;
+  /** @returns a list that `add` takes: few outcomes occur with one route or one model */
+  of({ key: caller }: CallerLabels, name: string): C[] {
+    const latest = this.#latest;
+    if (latest !== undefined && latest.name === name && latest.caller === caller) return latest.list;
+    let names = this.#callers.get(caller);
+    if (!names) this.#callers.set(caller, (names = new Map()));
+    let list = names.get(name);
+    if (!list) names.set(name, (list = []));
+    this.#latest = { caller, name, list };
+    return list;
   }
 
-  /** Adds cells to those of a caller. */
-  add<C extends Cells<unknown>>(list: C[], cells: C): C {
-    if (this.#count === MAX_CELLS) {
-      this.#count = 0;
-      this.#callers.clear();
-      this.#latest = undefined;
-    }
+  add(list: C[], cells: C): C {
     this.#count += 1;
     list.push(cells);
+    if (this.#count === MAX_CELLS) {
+      this.#count = 0;
+      this.#callers = new Map();
+      this.#latest = undefined;
+    }
     return cells;
   }
 }

@@ -38,7 +38,7 @@ export function countByTable(families: Families, record: RequestRecord, { models
     if (!attempt.place) continue;
     const by = seriesOf(record, attempt, models);
     const usage = attempt.answered ? attempt.usage : undefined;
-    const isInTokens = usage && (usage.seconds === undefined && (!usage.images || usage.total > 0));
+    const isInTokens = usage && usage.seconds === undefined && (!usage.images || usage.total > 0);
     for (const step of ATTEMPT_STEPS) {
       if (step.kind === 'count') step.measure(attempt, by, noteOf(step.key));
       else if (step.kind === 'try') {

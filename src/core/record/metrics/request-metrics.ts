@@ -37,7 +37,8 @@ interface LabelSources {
 export class RequestMetrics implements Counting {
   readonly #families: Families;
   readonly #sources: LabelSources;
-  readonly #known = new KnownCells<RequestSeries, AttemptSeries>();
+  readonly #requests = new KnownCells<Cells<RequestSeries>>();
+  readonly #attempts = new KnownCells<AttemptCells<AttemptSeries>>();
   readonly notes: Counting['notes'];
   /** Whose request is being counted. Counting is synchronous. */
   #caller = NO_CALLER;
@@ -61,14 +62,14 @@ export class RequestMetrics implements Counting {
     const caller = this.#sources.callers.labelsOf(record);
     this.#caller = caller;
     this.exemplar = record.isSampled ? exemplarOf(record) : undefined;
-    const { requests, attempts } = this.#known.of(caller);
-    countRequest(record, this.#cellsOf(requests, record), this);
+    countRequest(record, this.#cellsOf(record), this);
     for (const attempt of record.attempts)
-      if (attempt.place) countAttempt(attempt, this.#cellsOfAttempt(attempts, record, attempt, attempt.place), this);
+      if (attempt.place) countAttempt(attempt, this.#cellsOfAttempt(record, attempt, attempt.place), this);
   }
 
-  #cellsOf(known: Cells<RequestSeries>[], record: RequestRecord): Cells<RequestSeries> {
+  #cellsOf(record: RequestRecord): Cells<RequestSeries> {
     const { route, outcomeStatus, stream, cache, rejection, disconnectStage, errorCode } = record;
+    const known = this.#requests.of(this.#caller, route ?? '');
     for (const cells of known) {
       const { by } = cells;
       const isSame =
@@ -82,11 +83,10 @@ export class RequestMetrics implements Counting {
       if (isSame) return cells;
     }
     const by = { route, outcomeStatus, stream, cache, rejection, disconnectStage, errorCode };
-    return this.#known.add(known, { by, series: [] });
+    return this.#requests.add(known, { by, series: [] });
   }
 
   #cellsOfAttempt(
-    known: AttemptCells<AttemptSeries>[],
     { keyId, semconvName: operation = '' }: RequestRecord,
     attempt: RecordedAttempt,
     { provider, model, modelLabel }: RecordedPlace,
@@ -95,6 +95,7 @@ export class RequestMetrics implements Counting {
     const isNew = modelLabel === OTHER && isAnswer(attempt);
     const request_model = isNew ? this.#sources.models.answered(model, keyId ?? '') : modelLabel;
     const failureKind = failure?.kinds[0];
+    const known = this.#attempts.of(this.#caller, request_model);
     for (const cells of known) {
       const { by } = cells;
       const isSame =
@@ -109,9 +110,16 @@ export class RequestMetrics implements Counting {
         by.costUnknown === cost?.unknown;
       if (isSame) return cells;
     }
-    const ends = { outcome, errorType, failureKind, substitution, costSource: cost?.source, costUnknown: cost?.unknown };
+    const ends = {
+      outcome,
+      errorType,
+      failureKind,
+      substitution,
+      costSource: cost?.source,
+      costUnknown: cost?.unknown,
+    };
     const by: AttemptSeries = { provider, request_model, operation, ...ends };
-    return this.#known.add(known, { by, series: [], ofTries: {} });
+    return this.#attempts.add(known, { by, series: [], ofTries: {} });
   }
 
   first(step: number, by: RequestSeries, value: number): Series | undefined {

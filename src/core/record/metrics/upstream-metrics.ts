@@ -4,7 +4,16 @@ import type { CacheStatus } from '../../../plugin/index.ts';
 import { RECORD_DROP_REASONS } from '../files/record-files.ts';
 import { DROP_REASONS } from '../log/line-writer.ts';
 import type { RecordedAttempt, RecordedTry } from '../record.ts';
-import { DURATION_BUCKETS, each, MODEL_LABELS, modelOf, OTHER, PER_TOKEN_BUCKETS, metric, type Note } from './metric-spec.ts';
+import {
+  DURATION_BUCKETS,
+  each,
+  MODEL_LABELS,
+  modelOf,
+  OTHER,
+  PER_TOKEN_BUCKETS,
+  metric,
+  type Note,
+} from './metric-spec.ts';
 import { USAGE_METRICS } from './usage-metrics.ts';
 
 const REPLY_PARAMS: ReadonlySet<string> = new Set(REPLY_LOSSES);
@@ -37,7 +46,13 @@ const EXACT_RESULTS: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh
 const CACHE_RESULTS: readonly CacheStatus[] = [...EXACT_RESULTS, 'semantic_hit'];
 
 /** Of a stream that was the answer, and completed: the time from its first content to its end, by tokens after the first. */
-export function secondsPerToken({ answered, firstContentMs, tries, usage, outcome }: RecordedAttempt): number | undefined {
+export function secondsPerToken({
+  answered,
+  firstContentMs,
+  tries,
+  usage,
+  outcome,
+}: RecordedAttempt): number | undefined {
   const last = tries.at(-1);
   const more = (usage?.output ?? 0) - 1;
   if (!answered || firstContentMs === undefined || !last || outcome !== 'success' || more < 1) return undefined;
