@@ -130,7 +130,7 @@ function resultOf(exchange: Exchange, end: RecordEnd) {
     outcomeStatus: status < 400 && error ? error.clientStatus : status,
     outcome: outcomeOf(errorCode, end),
     errorCode,
-    errorType: errorTypeOf(errorCode),
+    errorType: errorCode === undefined ? '' : errorTypeOf(errorCode),
     plugin: error && TEXTS.other.of(error.plugin ?? blamedPlugin(error)),
     disconnectStage: aborted ? disconnectStage(exchange, end) : undefined,
     limitedBy: error && limitOf(error),
@@ -177,7 +177,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     durationMs: (last?.endedAt ?? (isLast ? undefined : startOfNext(exchange, attempt)) ?? endedAt) - startedAt,
     outcome: error && isEndedByGateway(error) ? 'aborted' : outcomeOf(errorCode, isLast ? end : undefined),
     errorCode,
-    errorType: errorTypeOf(errorCode),
+    errorType: errorCode === undefined ? '' : errorTypeOf(errorCode),
     failure: error && errorCode === error.code ? failureOf(error) : undefined,
     answered,
     counted: tries.length > 0 || isUnsent(errorCode),
@@ -197,7 +197,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     substitution: substitutionOf(exchange, attempt, prices, receivedAt),
     cost: costs.cost,
     lostCosts: costs.lost,
-    losses: recordLosses(attempt),
+    losses: attempt.losses.length === 0 && !signals?.losses ? NONE : lossesOf(attempt).map(recordLoss),
     files: attempt.storedFiles ? recordFiles(attempt.storedFiles) : NONE,
     defaulted: attempt.defaulted?.map(({ param, value }) => ({ param, value })) ?? NONE,
     estimated: attempt.resolved?.estimatesTokens ?? false,
@@ -258,11 +258,6 @@ function isStream({ attempts, reply, request }: Exchange): boolean {
   if (reply?.stream) return true;
   for (const attempt of attempts) if (attempt.reply?.stream) return true;
   return request.body?.value('stream') === true;
-}
-
-function recordLosses(attempt: Attempt): RecordedAttempt['losses'] {
-  if (attempt.losses.length === 0 && !attempt.signals?.losses) return NONE;
-  return lossesOf(attempt).map(recordLoss);
 }
 
 const recordLoss = ({ param, action, count }: Attempt['losses'][number]): RecordedAttempt['losses'][number] => ({

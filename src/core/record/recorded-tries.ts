@@ -38,7 +38,7 @@ export function recordTry(tries: readonly TryRecord[], index: number, context: T
         ? 'aborted'
         : outcomeOf(errorCode, record.endedAt === undefined ? context.end : undefined),
     errorCode,
-    errorType: refused ? errorTypeOfStatus(status) : errorTypeOf(errorCode),
+    errorType: errorCode !== undefined ? errorTypeOf(errorCode) : refused ? errorTypeOfStatus(status) : '',
     resent: record.resent,
   };
 }
@@ -63,9 +63,7 @@ const ERROR_TYPE_OF_STATUS: Readonly<Record<number, ErrorTypeLabel>> = {
 const errorTypeOfStatus = (status: number): ErrorTypeLabel =>
   ERROR_TYPE_OF_STATUS[status] ?? (status < 500 ? 'invalid_request' : 'server_error');
 
-export function errorTypeOf(code: ErrorCode | undefined): ErrorTypeLabel | '' {
-  return code ? ERROR_LABELS[code].errorType : '';
-}
+export const errorTypeOf = (code: ErrorCode): ErrorTypeLabel => ERROR_LABELS[code].errorType;
 
 /** @param end the end of the request, for an attempt or try that has no end of its own */
 export function outcomeOf(code: ErrorCode | undefined, end: RecordEnd | undefined): RequestOutcome {

@@ -54,7 +54,9 @@ describe('the code that is generated from the tables of fields', () => {
         expect(entries(spanAttributes.attempt(attempt))).toEqual(entries(attributesOf(ATTEMPT_FIELDS, attempt)));
         expect(entries(spanAttributes.earlier(attempt))).toEqual(entries(attributesOf(EARLIER_FIELDS, attempt)));
         if (attempt.place)
-          expect(entries(spanAttributes.place(attempt.place))).toEqual(entries(attributesOf(PLACE_FIELDS, attempt.place)));
+          expect(entries(spanAttributes.place(attempt.place))).toEqual(
+            entries(attributesOf(PLACE_FIELDS, attempt.place)),
+          );
         for (const one of attempt.tries)
           expect(entries(spanAttributes.tried(one))).toEqual(entries(attributesOf(TRY_FIELDS, one)));
       }
