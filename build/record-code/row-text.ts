@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** A function of a row: `({ place }) => place?.provider`. */
-type RowFunction = (of: never) => unknown;
+type RowFunction = (...of: never[]) => unknown;
 
 /** The functions of rows as their files have them, with types, which Node replaces by spaces before it runs a file. */
 export class RowTexts {
@@ -122,5 +122,6 @@ function inPlace([param = '']: readonly string[], body: string, arg: string): Ex
     if (!names.includes(name)) return name;
     return param.startsWith('{') ? `${arg}.${name}` : arg;
   });
-  return { before: [], text: /^\((?:[^()]|\([^()]*\))*\)$/.test(text) ? text.slice(1, -1) : text };
+  const isWrapped = text.startsWith('(') && closing(text, 0) === text.length - 1;
+  return { before: [], text: isWrapped ? text.slice(1, -1) : text };
 }

@@ -166,7 +166,7 @@ export function lineOf(start: string, record: BoundedRecord): string {
       texts8.tokenCount = tokenCount;
     }
     line += texts8.joined;
-    const losses = (last.losses.length > 0 ? last.losses.map(({ param, action }) => `${param}:${action}`) : undefined);
+    const losses = last.losses.length > 0 ? last.losses.map(({ param, action }) => `${param}:${action}`) : undefined;
     if (losses !== undefined) line += ',"losses":' + textsText(losses);
     const files = last.files.length > 0 ? last.files : undefined;
     if (files !== undefined) line += ',"files":' + jsonText(files);

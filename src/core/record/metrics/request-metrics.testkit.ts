@@ -11,7 +11,7 @@ interface LabelSources {
   readonly callers: LabelledCallers;
 }
 
-const valueOf = <T>({ counts, value }: { counts?: keyof T; value?: unknown }, of: T): number | undefined => {
+const valueOf = <T>({ counts, value }: { counts?: keyof T | undefined; value?: unknown }, of: T): number | undefined => {
   if (counts !== undefined) return of[counts] ? 1 : undefined;
   // A row has the name of a property with a number, or a function.
   return (typeof value === 'function' ? value(of) : of[value as keyof T]) as number | undefined;
