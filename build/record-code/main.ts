@@ -112,6 +112,6 @@ const textOf = (file: string): string => {
 };
 const stale = files.filter(([file, text]) => textOf(file) !== text);
 if (process.argv.includes('--check')) {
-  for (const [file] of stale) console.error(`${file} is not what its tables make`);
+  for (const [file] of stale) process.stderr.write(`${file} is not what its tables make\n`);
   process.exitCode = stale.length === 0 ? 0 : 1;
 } else for (const [file, text] of stale) writeFileSync(file, text);

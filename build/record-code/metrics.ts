@@ -76,13 +76,13 @@ interface Adding {
 }
 
 interface AddedValue extends Adding {
-  readonly measure: { readonly counts?: unknown; readonly value?: unknown };
+  readonly measure: { readonly counts?: string | undefined; readonly value?: unknown };
   readonly of: string;
 }
 
 function addValue(code: Code, texts: RowTexts, { measure, of, ...adding }: AddedValue): void {
   if (measure.counts !== undefined) {
-    code.add(`if (${of}.${String(measure.counts)}) {`);
+    code.add(`if (${of}.${measure.counts}) {`);
     addTo(code, '1', adding);
     return void code.add('}');
   }

@@ -34,11 +34,11 @@ export function recordTry(tries: readonly TryRecord[], index: number, context: T
     status,
     outcome: refused
       ? 'error'
-      : errorCode !== undefined && isEndedByGateway(record.error ?? (isLast ? context.error : undefined))
+      : isEndedByGateway(record.error ?? (isLast ? context.error : undefined))
         ? 'aborted'
         : outcomeOf(errorCode, record.endedAt === undefined ? context.end : undefined),
     errorCode,
-    errorType: errorCode !== undefined ? errorTypeOf(errorCode) : refused ? errorTypeOfStatus(status) : '',
+    errorType: refused ? errorTypeOfStatus(status) : errorTypeOf(errorCode),
     resent: record.resent,
   };
 }
@@ -63,7 +63,9 @@ const ERROR_TYPE_OF_STATUS: Readonly<Record<number, ErrorTypeLabel>> = {
 const errorTypeOfStatus = (status: number): ErrorTypeLabel =>
   ERROR_TYPE_OF_STATUS[status] ?? (status < 500 ? 'invalid_request' : 'server_error');
 
-export const errorTypeOf = (code: ErrorCode): ErrorTypeLabel => ERROR_LABELS[code].errorType;
+export function errorTypeOf(code: ErrorCode | undefined): ErrorTypeLabel | '' {
+  return code ? ERROR_LABELS[code].errorType : '';
+}
 
 /** @param end the end of the request, for an attempt or try that has no end of its own */
 export function outcomeOf(code: ErrorCode | undefined, end: RecordEnd | undefined): RequestOutcome {

@@ -177,8 +177,6 @@ class ModelPrices {
   readonly #fast: Fraction | undefined;
   readonly #all: Fraction;
   readonly #searches: PriceRow['searches'];
-  /** Nearly all requests of a model have the terms of the one before. */
-  #latest: { readonly factors: Factors; readonly rating: Rating } | undefined;
 
   constructor(row: PriceRow, rule?: PriceOverride) {
     const steps = rule?.prices && row.steps.length === 0 ? [{ from: '', prices: {} }] : row.steps;
@@ -203,31 +201,13 @@ class ModelPrices {
     if (!byTier || !byFast) return 'tier';
     const known = geo === undefined ? ONE : this.#geo[geo];
     const guessed = !known && assumed && geo === 'regional' && !this.#hasRegion ? ASSUMED_REGIONAL : ONE;
-    const latest = this.#latest;
-    const isSame =
-      latest?.rating.rates === rates &&
-      latest.factors.byTier === byTier &&
-      latest.factors.byFast === byFast &&
-      latest.factors.known === known &&
-      latest.factors.guessed === guessed;
-    return isSame ? latest.rating : this.#rated(rates, { byTier, byFast, known, guessed });
+    return {
+      rates,
+      tokens: times(times(byTier, byFast), times(known ?? guessed, this.#all)),
+      units: times(guessed, this.#all),
+      searches: this.#searches,
+    };
   }
-
-  #rated(rates: Rates, factors: Factors): Rating {
-    const { byTier, byFast, known, guessed } = factors;
-    const tokens = times(times(byTier, byFast), times(known ?? guessed, this.#all));
-    const rating = { rates, tokens, units: times(guessed, this.#all), searches: this.#searches };
-    this.#latest = { factors, rating };
-    return rating;
-  }
-}
-
-interface Factors {
-  readonly byTier: Fraction;
-  readonly byFast: Fraction;
-  /** Of the region; undefined: the row has none. */
-  readonly known: Fraction | undefined;
-  readonly guessed: Fraction;
 }
 
 function overridden({ from, prices, long }: PriceStep, rule: PriceOverride | undefined): PriceStep {

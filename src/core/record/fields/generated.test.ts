@@ -23,7 +23,7 @@ import { valuesOf } from './values.generated.ts';
 /** Of requests under way, too, and with numbers that JSON does not have. */
 const record: fc.Arbitrary<BoundedRecord> = fc
   .tuple(anyRecord, fc.constantFrom({}, { state: 'running' }, { durationMs: NaN }, { receivedAt: Infinity }))
-  .map(([one, changed]) => ({ ...one, ...changed }) as BoundedRecord);
+  .map(([one, changed]) => ({ ...one, ...changed }));
 
 const always = (property: (of: BoundedRecord) => void): void =>
   fc.assert(fc.property(record, property), { numRuns: runs(400) });

@@ -1,4 +1,4 @@
-import type { Attributes, AttributeValue } from '@opentelemetry/api';
+import type { Attributes } from '@opentelemetry/api';
 import { scrub } from '../scrub.ts';
 import type { AnyField } from './record-field.ts';
 
@@ -59,6 +59,6 @@ function storedValue({ as, fields = [] }: AnyField, value: unknown): unknown {
 export function attributesOf(table: readonly AnyField[], of: unknown): Attributes {
   const attributes: Attributes = {};
   for (const { field, value } of valuesIn(table, of))
-    if (field.span !== undefined && value !== undefined) attributes[field.span] = value as AttributeValue;
+    if (field.span !== undefined && value !== undefined) attributes[field.span] = value;
   return attributes;
 }

@@ -11,7 +11,10 @@ interface LabelSources {
   readonly callers: LabelledCallers;
 }
 
-const valueOf = <T>({ counts, value }: { counts?: keyof T | undefined; value?: unknown }, of: T): number | undefined => {
+const valueOf = <T>(
+  { counts, value }: { counts?: keyof T | undefined; value?: unknown },
+  of: T,
+): number | undefined => {
   if (counts !== undefined) return of[counts] ? 1 : undefined;
   // A row has the name of a property with a number, or a function.
   return (typeof value === 'function' ? value(of) : of[value as keyof T]) as number | undefined;
@@ -23,10 +26,11 @@ export function countByTable(families: Families, record: RequestRecord, { models
   const { spanId, traceId, receivedAt, durationMs } = record;
   const at = (receivedAt + durationMs) / 1000;
   const exemplar = record.isSampled && spanId !== undefined ? { traceId, spanId, at } : undefined;
+  const familyOf = (key: keyof Families): AnyFamily => families[key];
   const noteOf = (key: keyof Families) => (labels: Readonly<Record<string, string>>, value?: number) =>
-    (families[key] as AnyFamily).add(labels, value, caller);
+    familyOf(key).add(labels, value, caller);
   const add = (key: keyof Families, labels: Readonly<Record<string, string>>, value: number): void =>
-    (families[key] as AnyFamily).add(labels, value, caller, exemplar);
+    familyOf(key).add(labels, value, caller, exemplar);
   for (const step of REQUEST_STEPS) {
     if (step.kind === 'count') step.measure(record, noteOf(step.key));
     else {
