@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import {
   addPiece,
+  DirectRequest,
   LoopBatch,
+  type BodySink,
   type CancelListener,
   type Exchange,
   type GatewayContext,
@@ -50,14 +52,16 @@ interface Reading {
 
 type Settle = Pick<PromiseWithResolvers<Buffer>, 'resolve' | 'reject'>;
 
-/** Collects the bytes of one body. Its three listeners are the only functions that a body makes. */
-class BodyReader implements CancelListener {
+/** Collects the bytes of one body: from the parser where it may, else from the stream. */
+class BodyReader implements BodySink, CancelListener {
   readonly #of: Reading;
   readonly #settle: Settle;
   readonly #body: BodyPieces | WholeBody;
   #room: number;
   #size = 0;
   #bytes = EMPTY;
+  /** Takes the listeners off the stream. */
+  #leaveStream: (() => void) | undefined;
 
   constructor(reading: Reading, settle: Settle) {
     const { announced, room, limits } = reading;
@@ -70,10 +74,23 @@ class BodyReader implements CancelListener {
 
   begin(): void {
     const { req, decoder, exchange } = this.#of;
-    const pieces = decoder ? req.on('error', this.#onGone).pipe(decoder) : req;
-    pieces.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onGone);
+    if (decoder || !(req instanceof DirectRequest && req.takeBody(this))) this.leaveToStream();
     // Calls back at once when the client has already disconnected.
     exchange.cancellation.listen(this);
+  }
+
+  leaveToStream(): void {
+    const { req, decoder } = this.#of;
+    const onData = (piece: Buffer): void => this.takePiece(piece);
+    const onEnd = (): void => this.endBody();
+    const onGone = (cause: Error): void => this.breakBody(cause);
+    const pieces = decoder ? req.on('error', onGone).pipe(decoder) : req;
+    pieces.on('data', onData).on('end', onEnd).on('error', onGone);
+    this.#leaveStream = () => {
+      req.off('data', onData).off('end', onEnd).off('error', onGone);
+      // Destroying it ends the pipe.
+      decoder?.off('data', onData).off('end', onEnd).destroy();
+    };
   }
 
   /** Goes on with the bytes of a body that has waited for the end of the turn. */
@@ -85,21 +102,20 @@ class BodyReader implements CancelListener {
   }
 
   onCancelled(reason: GatewayError): void {
-    const { req, decoder, exchange } = this.#of;
-    req.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onGone);
-    // Destroying it ends the pipe.
-    decoder?.off('data', this.#onData).off('end', this.#onEnd).destroy();
+    const { req, exchange } = this.#of;
+    if (req instanceof DirectRequest) req.returnBody();
+    this.#leaveStream?.();
     exchange.cancellation.unlisten(this);
     this.#settle.reject(reason);
   }
 
-  readonly #onData = (piece: Buffer): void => {
+  takePiece(piece: Buffer): void {
     this.#size += piece.length;
     const refused = this.#refusal();
     if (!refused) return this.#body.add(piece);
     this.#of.req.pause();
     this.onCancelled(refused);
-  };
+  }
 
   #refusal(): GatewayError | undefined {
     const { exchange, limits } = this.#of;
@@ -111,7 +127,7 @@ class BodyReader implements CancelListener {
   }
 
   // The listeners stay: nothing follows the end of a body, and removing them costs more than adding them.
-  readonly #onEnd = (): void => {
+  endBody(): void {
     const { exchange, announced, limits } = this.#of;
     exchange.cancellation.unlisten(this);
     const whole = this.#body.bytes();
@@ -120,9 +136,11 @@ class BodyReader implements CancelListener {
     this.#bytes = withoutMark(whole);
     if (this.#bytes.length > MAX_BATCHED) this.resolve();
     else arrived.add(this);
-  };
+  }
 
-  readonly #onGone = (cause: unknown): void => this.onCancelled(brokenBody(cause));
+  breakBody(cause: unknown): void {
+    this.onCancelled(brokenBody(cause));
+  }
 }
 
 /** An announced body that is kept in pieces, in bytes: one or two reads, which the garbage collector frees cheaply. */

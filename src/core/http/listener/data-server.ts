@@ -3,11 +3,12 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { openaiChat } from '../../../formats/openai-chat/index.ts';
 import { type Clock, GatewayError } from '../../../plugin/index.ts';
-import { errorReply, NO_TURNS, type Turns } from '../../kernel/index.ts';
+import { DirectRequest, errorReply, NO_TURNS, type Turns } from '../../kernel/index.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { InFlight } from '../gateway/admission/in-flight.ts';
 import { bindReplies } from '../gateway/koa-reply.ts';
 import type { Incoming, Routed } from '../gateway/request-scope.ts';
+import { LatestReplies } from './latest-replies.ts';
 import { Pipelines, type Serve } from './pipelines.ts';
 import type { createRequestPath } from '../gateway/request-path.ts';
 import { refusalOfHead } from './ambiguous-head.ts';
@@ -42,7 +43,7 @@ export interface UpgradeTools {
   readonly clock: Clock;
   readonly turns: Turns;
   readonly settings: () => ServerSettings;
-  readonly replies: WeakMap<Duplex, ServerResponse>;
+  readonly replies: LatestReplies;
 }
 
 interface DataServerSetup {
@@ -84,13 +85,16 @@ export function createDataServer(
   const serve = serveBy(app, handle);
   const pipelines = new Pipelines(serve, () => inFlight.pipelined);
   const options = {
+    IncomingMessage: DirectRequest,
     maxHeaderSize: settings.limits.header,
     connectionsCheckingInterval: SLOW_CHECK_MS,
     shouldUpgradeCallback: (req: IncomingMessage) => upgrades?.opens(req) ?? false,
   };
-  const server = createListener(options, secureBy(setup), (req, res) => pipelines.take(req, res));
-  const replies = new WeakMap<Duplex, ServerResponse>();
-  server.prependListener('request', (req, res) => replies.set(req.socket, res));
+  const replies = new LatestReplies();
+  const server = createListener(options, secureBy(setup), (req, res) => {
+    replies.set(req.socket, res);
+    pipelines.take(req, res);
+  });
   upgrades?.serve(server, {
     handle,
     koa: (req, res) => app.createContext(req, res),
@@ -171,8 +175,7 @@ export function applyLimits(server: Server, { limits }: Pick<ServerSettings, 'li
 const LINGER_MS = 5000;
 
 interface RefusalSetup {
-  /** The latest response of each connection. */
-  readonly replies: WeakMap<Duplex, ServerResponse>;
+  readonly replies: LatestReplies;
   readonly format: Format;
   readonly clock: Clock;
   readonly headerLimit: number;
