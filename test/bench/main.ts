@@ -89,7 +89,7 @@ async function measureAll(run: Run, folder: string): Promise<readonly BenchWindo
   const targets = targetsFor(Object.keys(run.targets) as TargetId[], folder);
   for (let round = 0; round < run.rounds; round += 1) {
     for (const [target, { command, headers, path = CHAT_PATH }] of targets) {
-      const gateway = startPinned(command, { core: GATEWAY_CORE });
+      const gateway = startPinned(command, { core: GATEWAY_CORE, stdout: 'emptied' });
       await firstReply(gateway, { path, headers: headers(9001) }, requestBody(1, false, apiOf(path)));
       for (const workload of run.targets[target]!) {
         const { port, connections } = WORKLOADS[workload];
