@@ -135,6 +135,8 @@ const MAX_WORDS = 32;
 
 /** The words between separators, and the user and password of `Basic` (RFC 7617): clients put keys in all of these. */
 function wordsOf(credential: string): readonly string[] {
+  // Most tokens of vendors are one word with a full stop, which no base64 has.
+  if (/^[^\s,;:"']*\.[^\s,;:"']*$/.test(credential)) return [credential];
   const words = splitWords(credential);
   return words.flatMap((word) => [word, ...(BASE64.test(word) ? splitWords(fromBase64(word)).filter(isText) : [])]);
 }

@@ -16,7 +16,6 @@ import { brokenBody, requestDecoder } from './pieces.ts';
 const MAX_BATCHED = 16 * 1024;
 
 const DECODER_BYTES = 256 * 1024;
-
 const EMPTY: Buffer = Buffer.alloc(0);
 
 /** Bodies that arrive in one turn of the event loop: their requests go on together. */
@@ -52,7 +51,7 @@ interface Reading {
 
 type Settle = Pick<PromiseWithResolvers<Buffer>, 'resolve' | 'reject'>;
 
-/** Collects the bytes of one body: from the parser where it may, else from the stream. */
+/** Collects the bytes of one body. Its three functions of a sink are the only ones that a body makes. */
 class BodyReader implements BodySink, CancelListener {
   readonly #of: Reading;
   readonly #settle: Settle;
@@ -60,8 +59,6 @@ class BodyReader implements BodySink, CancelListener {
   #room: number;
   #size = 0;
   #bytes = EMPTY;
-  /** Takes the listeners off the stream. */
-  #leaveStream: (() => void) | undefined;
 
   constructor(reading: Reading, settle: Settle) {
     const { announced, room, limits } = reading;
@@ -81,16 +78,8 @@ class BodyReader implements BodySink, CancelListener {
 
   leaveToStream(): void {
     const { req, decoder } = this.#of;
-    const onData = (piece: Buffer): void => this.takePiece(piece);
-    const onEnd = (): void => this.endBody();
-    const onGone = (cause: Error): void => this.breakBody(cause);
-    const pieces = decoder ? req.on('error', onGone).pipe(decoder) : req;
-    pieces.on('data', onData).on('end', onEnd).on('error', onGone);
-    this.#leaveStream = () => {
-      req.off('data', onData).off('end', onEnd).off('error', onGone);
-      // Destroying it ends the pipe.
-      decoder?.off('data', onData).off('end', onEnd).destroy();
-    };
+    const pieces = decoder ? req.on('error', this.breakBody).pipe(decoder) : req;
+    pieces.on('data', this.takePiece).on('end', this.endBody).on('error', this.breakBody);
   }
 
   /** Goes on with the bytes of a body that has waited for the end of the turn. */
@@ -102,20 +91,22 @@ class BodyReader implements BodySink, CancelListener {
   }
 
   onCancelled(reason: GatewayError): void {
-    const { req, exchange } = this.#of;
+    const { req, decoder, exchange } = this.#of;
     if (req instanceof DirectRequest) req.returnBody();
-    this.#leaveStream?.();
+    req.off('data', this.takePiece).off('end', this.endBody).off('error', this.breakBody);
+    // Destroying it ends the pipe.
+    decoder?.off('data', this.takePiece).off('end', this.endBody).destroy();
     exchange.cancellation.unlisten(this);
     this.#settle.reject(reason);
   }
 
-  takePiece(piece: Buffer): void {
+  readonly takePiece = (piece: Buffer): void => {
     this.#size += piece.length;
     const refused = this.#refusal();
     if (!refused) return this.#body.add(piece);
     this.#of.req.pause();
     this.onCancelled(refused);
-  }
+  };
 
   #refusal(): GatewayError | undefined {
     const { exchange, limits } = this.#of;
@@ -127,7 +118,7 @@ class BodyReader implements BodySink, CancelListener {
   }
 
   // The listeners stay: nothing follows the end of a body, and removing them costs more than adding them.
-  endBody(): void {
+  readonly endBody = (): void => {
     const { exchange, announced, limits } = this.#of;
     exchange.cancellation.unlisten(this);
     const whole = this.#body.bytes();
@@ -136,11 +127,9 @@ class BodyReader implements BodySink, CancelListener {
     this.#bytes = withoutMark(whole);
     if (this.#bytes.length > MAX_BATCHED) this.resolve();
     else arrived.add(this);
-  }
+  };
 
-  breakBody(cause: unknown): void {
-    this.onCancelled(brokenBody(cause));
-  }
+  readonly breakBody = (cause: unknown): void => this.onCancelled(brokenBody(cause));
 }
 
 /** An announced body that is kept in pieces, in bytes: one or two reads, which the garbage collector frees cheaply. */

@@ -8,8 +8,7 @@ import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { InFlight } from '../gateway/admission/in-flight.ts';
 import { bindReplies } from '../gateway/koa-reply.ts';
 import type { Incoming, Routed } from '../gateway/request-scope.ts';
-import { LatestReplies } from './latest-replies.ts';
-import { Pipelines, type Serve } from './pipelines.ts';
+import { latestReply, Pipelines, type Serve } from './pipelines.ts';
 import type { createRequestPath } from '../gateway/request-path.ts';
 import { refusalOfHead } from './ambiguous-head.ts';
 import { fixedRoute, normaliseTarget, refusedAt, routes, unserved } from './request-target.ts';
@@ -43,7 +42,6 @@ export interface UpgradeTools {
   readonly clock: Clock;
   readonly turns: Turns;
   readonly settings: () => ServerSettings;
-  readonly replies: LatestReplies;
 }
 
 interface DataServerSetup {
@@ -90,21 +88,15 @@ export function createDataServer(
     connectionsCheckingInterval: SLOW_CHECK_MS,
     shouldUpgradeCallback: (req: IncomingMessage) => upgrades?.opens(req) ?? false,
   };
-  const replies = new LatestReplies();
-  const server = createListener(options, secureBy(setup), (req, res) => {
-    replies.set(req.socket, res);
-    pipelines.take(req, res);
-  });
+  const server = createListener(options, secureBy(setup), (req, res) => pipelines.take(req, res));
   upgrades?.serve(server, {
     handle,
     koa: (req, res) => app.createContext(req, res),
     clock,
     turns,
     settings: current,
-    replies,
   });
   answerRefusals(server, {
-    replies,
     format: openaiChat,
     clock,
     headerLimit: settings.limits.header,
@@ -175,7 +167,6 @@ export function applyLimits(server: Server, { limits }: Pick<ServerSettings, 'li
 const LINGER_MS = 5000;
 
 interface RefusalSetup {
-  readonly replies: LatestReplies;
   readonly format: Format;
   readonly clock: Clock;
   readonly headerLimit: number;
@@ -185,14 +176,13 @@ interface RefusalSetup {
 
 /** For requests that node:http rejects before any code here runs (nodejs.org/api/http.html#event-clienterror). */
 function answerRefusals(server: Server, setup: RefusalSetup): void {
-  const { replies } = setup;
   /** Connections whose refusal waits for earlier replies. Node emits an error for every further read. */
   const ending = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (ending.has(socket)) return;
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
     const refused = refusalOf(error, setup.headerLimit);
-    const reply = replies.get(socket);
+    const reply = latestReply(socket);
     if (!reply || reply.writableFinished) return refuse(socket, refused, setup);
     if (!reply.req.complete) return refuseBody(reply, refused, { socket, setup });
     // The head of the next request waits until the connection is read again.

@@ -1,29 +1,27 @@
 import { IncomingMessage } from 'node:http';
 
-/** Takes the bytes of a body as the parser finds them. None of its functions throws. */
+/** Takes the bytes of a body as the parser finds them. Its functions do not throw. */
 export interface BodySink {
   takePiece(piece: Buffer): void;
-  /** The body is complete. Nothing follows. */
   endBody(): void;
-  /** The connection has broken. Nothing follows. */
+  /** The connection has broken. */
   breakBody(cause: Error | null): void;
-  /** The rest of the body comes by the stream: another reader has begun to use it. */
+  /** The rest of the body comes by the stream, which another reader has begun to use. */
   leaveToStream(): void;
 }
 
 /**
- * A request of node:http whose body can pass by the stream, with its buffer, events and ticks. It is node:http's own
- * stream where no sink takes the body, and from the moment on at which anyone else reads, pipes or pauses it.
+ * A request whose body can pass by the stream, with its buffer, events and ticks. Without a sink it is node:http's own,
+ * and so it is from the moment on at which anyone else reads, pipes or pauses it.
  */
 export class DirectRequest extends IncomingMessage {
   #sink: BodySink | undefined;
 
-  /** From now on the body goes to the sink. False: it has begun to arrive, or the stream has a reader. */
+  /** The body goes to the sink. False: it has begun to arrive, or the stream has a reader. */
   takeBody(sink: BodySink): boolean {
-    if (this.complete || this.destroyed || this.readableDidRead || this.readableLength > 0) return false;
-    if (this.readableFlowing !== null) return false;
+    if (this.complete || this.readableLength > 0 || this.readableFlowing !== null) return false;
     this.#sink = sink;
-    // Makes the socket flow, and says to node:http that the body has a reader.
+    // Makes the socket flow, and tells node:http that the body has a reader.
     this._read(0);
     return true;
   }
@@ -35,32 +33,27 @@ export class DirectRequest extends IncomingMessage {
 
   override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
     const sink = this.#sink;
-    if (!sink) return super.push(piece, encoding);
-    if (this.readableFlowing !== null) {
-      this.#sink = undefined;
-      sink.leaveToStream();
-      return super.push(piece, encoding);
-    }
-    if (piece !== null) {
+    if (sink && piece !== null && this.readableFlowing === null) {
       sink.takePiece(piece);
       return true;
     }
     this.#sink = undefined;
-    super.push(null);
+    const isShared = this.readableFlowing !== null;
+    if (isShared) sink?.leaveToStream();
+    const goesOn = super.push(piece, encoding);
+    if (!sink || isShared) return goesOn;
     // Whoever listens for the end, or reads later, finds a stream that has ended; and node:http lets the request go.
     this.read();
     sink.endBody();
-    return false;
+    return goesOn;
   }
 
   override _destroy(cause: Error | null, done: (error?: Error | null) => void): void {
     if (!this.#sink) return super._destroy(cause, done);
-    // When an error event would come: the end of the reply's connection cancels the request first.
     super._destroy(cause, (error) => {
       done(error);
-      const sink = this.#sink;
-      this.#sink = undefined;
-      sink?.breakBody(cause);
+      // When an error event would come. The end of the connection has cancelled the request, unless an earlier one runs.
+      this.#sink?.breakBody(cause);
     });
   }
 }
