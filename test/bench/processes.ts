@@ -54,7 +54,7 @@ export function startPinned(command: readonly string[], { core, cwd, env, stdout
     cwd,
     // nginx is in /usr/sbin, which is not in every PATH.
     env: { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin`, NODE_ENV: 'production', ...env },
-    stdio: ['ignore', emptied ?? stdout ?? 'ignore', 'pipe'],
+    stdio: ['ignore', emptied ?? (stdout === 'pipe' ? stdout : 'ignore'), 'pipe'],
   });
   if (emptied !== undefined) closeSync(emptied);
   keepUntilExit(child);

@@ -1,7 +1,7 @@
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi, type Mock } from 'vitest';
 import { openaiChat } from '../../../formats/openai-chat/index.ts';
 import type { GatewayError, Reply, ReplyEnd, Sink } from '../../../plugin/index.ts';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
@@ -70,33 +70,23 @@ describe('a reply whose head cannot be written', () => {
 });
 
 describe('a small complete reply', () => {
-  const bytesOf = (size: number): Buffer => Buffer.from({ length: size }, (_, at) => at % 256);
+  const bytesOf = (size: number): Buffer => Buffer.from(Array.from({ length: size }, (_, at) => at % 256));
 
   /** The reply as a client reads it, and the number of writes to its socket. */
   async function exchange(method: string, size: number) {
-    let writes = 0;
+    let written: Mock | undefined;
     const server = createServer((_, res) => {
-      const { socket } = res;
-      const write = socket!.write.bind(socket);
-      socket!.write = ((...args: Parameters<typeof write>) => {
-        writes += 1;
-        return write(...args);
-      }) as typeof write;
-      const setup = {
-        clock: createFakeClock(),
-        exchange: { id: 'r', replyId: 'r' },
-        deadline: 1000,
-        format: openaiChat,
-      };
-      const headers = { 'x-word': 'caf\u00e9', 'set-cookie': ['a=1', 'b=2'] } as unknown as Reply['headers'];
+      written = vi.spyOn(res.socket!, 'write');
+      const exchange = { id: 'r', replyId: 'r' };
       const rest = { error: undefined, onEnd: () => {}, onFault: () => {} };
-      writeReply(res, { status: 200, headers, body: bytesOf(size), stream: false }, { ...setup, ...rest });
+      const setup = { clock: createFakeClock(), exchange, deadline: 1000, format: openaiChat, ...rest };
+      writeReply(res, { status: 200, headers: { 'x-word': 'caf\u00e9' }, body: bytesOf(size), stream: false }, setup);
     }).listen(0, '127.0.0.1');
     closers.push(() => server.close());
     await once(server, 'listening');
     const sent = request({ port: (server.address() as AddressInfo).port, method, agent: false }).end();
     const [reply] = (await once(sent, 'response')) as [IncomingMessage];
-    return { reply, bytes: Buffer.concat(await reply.toArray()), writes };
+    return { reply, bytes: Buffer.concat(await reply.toArray()), writes: written!.mock.calls.length };
   }
 
   it.each([0, 1, 256, 16 * 1024 - 1, 16 * 1024, 16 * 1024 + 1, 70_000])(
@@ -104,11 +94,7 @@ describe('a small complete reply', () => {
     async (size) => {
       const { reply, bytes, writes } = await exchange('GET', size);
       expect(bytes.equals(bytesOf(size))).toBe(true);
-      expect(reply.headers).toMatchObject({
-        'content-length': String(size),
-        'x-word': 'caf\u00e9',
-        'set-cookie': ['a=1', 'b=2'],
-      });
+      expect(reply.headers).toMatchObject({ 'content-length': String(size), 'x-word': 'caf\u00e9' });
       if (size <= 16 * 1024) expect(writes).toBe(1);
     },
   );

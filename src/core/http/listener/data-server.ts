@@ -89,13 +89,8 @@ export function createDataServer(
     shouldUpgradeCallback: (req: IncomingMessage) => upgrades?.opens(req) ?? false,
   };
   const server = createListener(options, secureBy(setup), (req, res) => pipelines.take(req, res));
-  upgrades?.serve(server, {
-    handle,
-    koa: (req, res) => app.createContext(req, res),
-    clock,
-    turns,
-    settings: current,
-  });
+  const koa: UpgradeTools['koa'] = (req, res) => app.createContext(req, res);
+  upgrades?.serve(server, { handle, koa, clock, turns, settings: current });
   answerRefusals(server, {
     format: openaiChat,
     clock,

@@ -86,7 +86,7 @@ async function settled(): Promise<void> {
 const sink = (): Writable => new Writable({ write: (_, __, done) => done() });
 
 /** What a plugin may do with Koa's request. */
-const READERS: Readonly<Record<string, (req: IncomingMessage) => Promise<unknown> | unknown>> = {
+const READERS: Readonly<Record<string, (req: IncomingMessage) => unknown>> = {
   'does nothing': () => undefined,
   'collects the data': (req) =>
     new Promise((resolve) => {

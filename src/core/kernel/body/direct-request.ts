@@ -4,7 +4,6 @@ import { IncomingMessage } from 'node:http';
 export interface BodySink {
   takePiece(piece: Buffer): void;
   endBody(): void;
-  /** The connection has broken. */
   breakBody(cause: Error | null): void;
   /** The rest of the body comes by the stream, which another reader has begun to use. */
   leaveToStream(): void;
@@ -52,7 +51,7 @@ export class DirectRequest extends IncomingMessage {
     if (!this.#sink) return super._destroy(cause, done);
     super._destroy(cause, (error) => {
       done(error);
-      // When an error event would come. The end of the connection has cancelled the request, unless an earlier one runs.
+      // When an error event would come: after the end of the reply that is being written has cancelled its request.
       this.#sink?.breakBody(cause);
     });
   }

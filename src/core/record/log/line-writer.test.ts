@@ -66,13 +66,12 @@ class Descriptor implements LineWriterSystem {
   }
 }
 
-function open(answers: readonly Answer[] = [], batchBytes = 64, mayWait = true) {
+function open(answers: readonly Answer[] = [], batchBytes = 64) {
   const system = new Descriptor(answers);
   const counted: Dropped = {};
   const recovered: Dropped[] = [];
   const onDrop = (reason: DropReason, lines: number): void => void (counted[reason] = (counted[reason] ?? 0) + lines);
-  const onRecover = (dropped: Dropped): void => void recovered.push(dropped);
-  const writer = new LineWriter({ fd: 1, batchBytes, mayWait, onDrop, onRecover, system });
+  const writer = new LineWriter({ fd: 1, batchBytes, onDrop, onRecover: (dropped) => recovered.push(dropped), system });
   const write = (...lines: string[]): void => lines.forEach((line) => writer.write(`${line}\n`));
   const writeSoon = (...lines: string[]): void => lines.forEach((line) => writer.writeSoon(`${line}\n`));
   return { system, writer, write, writeSoon, counted, recovered };
@@ -106,25 +105,15 @@ describe('the line writer', () => {
     expect([system.text, recovered]).toEqual(['three\n', [{ [reason]: 2 }]]);
   });
 
-  it.each([true, false])('retries on a full pipe and loses nothing, in a thread or not: %s', (mayWait) => {
-    const { system, write, counted, recovered } = open(['EAGAIN', 'EAGAIN', 3, 'EAGAIN'], 64, mayWait);
+  it('retries on a full pipe and loses nothing', () => {
+    const { system, write, counted, recovered } = open(['EAGAIN', 'EAGAIN', 3, 'EAGAIN']);
     write('hello', 'world');
     system.run();
     expect([system.text, counted, recovered]).toEqual(['hello\nworld\n', {}, []]);
   });
 
-  it('has written a line when it returns where a write never waits', () => {
-    const { system, write } = open([], 8, false);
-    write('a');
-    expect(system.text).toBe('a\n');
-  });
-
-  it.each([
-    ['in a thread', true],
-    ['in this one', false],
-  ])('buffers 1 MiB for a stalled reader, counts each further line, and reports after recovery: %s', (_, mayWait) => {
-    const stalled = Array.from({ length: 100 }, () => 'EAGAIN');
-    const { system, write, counted, recovered } = open(stalled, 64, mayWait);
+  it('buffers 1 MiB for a stalled reader, counts each further line, and reports after recovery', () => {
+    const { system, write, counted, recovered } = open(Array.from({ length: 100 }, () => 'EAGAIN'));
     for (let line = 0; line < 40; line += 1) write(LONG);
     for (let round = 0; round < 50; round += 1) system.step();
     expect(counted).toEqual({ stalled: 24 });
@@ -227,8 +216,8 @@ describe('the line writer', () => {
     const answer = fc.oneof(fc.nat(9), fc.constantFrom('EAGAIN', 'ENOSPC', 'EPIPE', 'EIO'));
     const line = fc.string({ unit: fc.constantFrom('a', 'é', '𝄞'), maxLength: 5 });
     fc.assert(
-      fc.property(fc.array(answer), fc.array(fc.tuple(line, fc.nat(3), fc.boolean())), fc.boolean(), (answers, steps, mayWait) => {
-        const { system, write, writeSoon, counted } = open(answers, 8, mayWait);
+      fc.property(fc.array(answer), fc.array(fc.tuple(line, fc.nat(3), fc.boolean())), (answers, steps) => {
+        const { system, write, writeSoon, counted } = open(answers, 8);
         const lines = steps.map(([text], index) => `${index}:${text}.`);
         for (const [index, [, turns, soon]] of steps.entries()) {
           if (soon) writeSoon(lines[index]!);

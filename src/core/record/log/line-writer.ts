@@ -24,8 +24,6 @@ interface LineWriterOptions {
   readonly fd: number;
   /** Maximum size of a batch of lines written together. */
   readonly batchBytes: number;
-  /** False: a write returns at once, whoever reads. It then runs in this thread. */
-  readonly mayWait: boolean;
   readonly onDrop: (reason: DropReason, lines: number) => void;
   /** Called when all waiting lines have been written after lines were dropped; at most once a second. */
   readonly onRecover: (dropped: Dropped) => void;
@@ -56,8 +54,8 @@ interface Batch {
 /**
  * Writes lines to a file descriptor without ever blocking the process. A failed write (a full disk, a closed pipe)
  * drops its lines. A stalled reader makes lines wait, up to a limit, and further lines are dropped. Every dropped line
- * is counted. The next line is tried again, so that logging resumes once the cause is gone. Where a write may wait, Node's
- * thread pool runs one at a time; lines that arrive meanwhile are batched. A write wakes a thread, which takes 20 µs of processor time
+ * is counted. The next line is tried again, so that logging resumes once the cause is gone. Node's thread pool runs one
+ * write at a time; lines that arrive meanwhile are batched. A write wakes a thread, which takes 20 µs of processor time
  * (measured), so the lines of requests are gathered before one begins. The descriptor of a pipe or a socket must be
  * non-blocking, as Node makes it when `process.stdout` is first used: a thread that blocks in a write keeps the process
  * from ending.
@@ -197,15 +195,7 @@ export class LineWriter {
 
   #try(): void {
     this.#state = 'writing';
-    const { fd, mayWait } = this.#options;
-    if (mayWait) return this.#system.write(fd, this.#rest, this.#onWritten);
-    let bytes: number;
-    try {
-      bytes = this.#system.writeSync(fd, this.#rest);
-    } catch (error) {
-      return this.#failed(error as NodeJS.ErrnoException);
-    }
-    this.#onWritten(null, bytes);
+    this.#system.write(this.#options.fd, this.#rest, this.#onWritten);
   }
 
   readonly #onWritten: OnWritten = (error, bytes) => {

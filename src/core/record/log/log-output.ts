@@ -1,4 +1,4 @@
-import { fstatSync, readFileSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import type { LineParts } from '../fields/line-parts.ts';
 import { LineWriter, type Dropped, type DropReason } from './line-writer.ts';
 
@@ -6,8 +6,6 @@ import { LineWriter, type Dropped, type DropReason } from './line-writer.ts';
 const BATCH_BYTES = 16 * 1024;
 /** PIPE_BUF on Linux: a pipe writes this much atomically, so that lines of several processes never mix. */
 const ATOMIC_BATCH_BYTES = 4096;
-
-const O_NONBLOCK = 0o4000;
 
 export interface LogOutput {
   write(line: string): void;
@@ -48,12 +46,9 @@ interface LogOutputOptions {
 
 /** Opens standard output as the log's destination for the lifetime of the process. */
 export function openLogOutput({ shared, onDrop, onRecover, onExit }: LogOutputOptions): LogOutput {
-  // Node makes pipes and sockets non-blocking when this property is first read.
-  const { fd } = process.stdout;
   const writer = new LineWriter({
-    fd,
-    // A process that starts another one with the same output makes it blocking (libuv).
-    mayWait: shared || mayWait(fd),
+    // Node makes pipes and sockets non-blocking when this property is first read.
+    fd: process.stdout.fd,
     batchBytes: shared ? ATOMIC_BATCH_BYTES : BATCH_BYTES,
     onDrop,
     onRecover,
@@ -63,17 +58,6 @@ export function openLogOutput({ shared, onDrop, onRecover, onExit }: LogOutputOp
     reportLost(writer.end());
   });
   return writer;
-}
-
-/** True except for a pipe or a socket that Linux shows as non-blocking. */
-function mayWait(fd: number): boolean {
-  try {
-    const kind = fstatSync(fd);
-    const flags = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))![1]!;
-    return !(kind.isFIFO() || kind.isSocket()) || (Number.parseInt(flags, 8) & O_NONBLOCK) === 0;
-  } catch {
-    return true;
-  }
 }
 
 function reportLost(lines: number): void {
