@@ -196,7 +196,7 @@ describe('a request whose body passes by the stream', () => {
     if (req instanceof DirectRequest) req.returnBody();
     const held = reader.pieces.length;
     client.write(Buffer.alloc(40_000_000));
-    while (req.socket.isPaused() === false && req.readableLength < req.readableHighWaterMark) await settled();
+    while (!req.socket.isPaused() && req.readableLength < req.readableHighWaterMark) await settled();
     await settled();
     expect(reader.pieces).toHaveLength(held);
     expect(req.readableLength).toBeLessThan(1_000_000);
