@@ -239,13 +239,12 @@ class HookRun {
   /** The transform of a plugin that only observes: what it returns is dropped. */
   readonly #openObserved = (channel: TextChannel): TextTransform | undefined => {
     const transform = this.#open(channel);
-    return (
-      transform &&
-      ((text, final) => {
-        transform(text, final);
-        return text;
-      })
-    );
+    if (!transform) return undefined;
+    const observed = (text: string, final: boolean): string => {
+      transform(text, final);
+      return text;
+    };
+    return Object.assign(observed, { joins: true as const });
   };
 
   // Events

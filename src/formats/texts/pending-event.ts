@@ -12,17 +12,16 @@ export class TextSlot {
   /** The value with another text, where that is not the text itself. */
   readonly written: SealedText['written'] | undefined;
   /** The number of its characters that are undecided. */
-  left: number;
+  left = 0;
   text = '';
   changed = false;
 
-  constructor(event: PendingEvent, place: Pick<TextSlot, 'from' | 'to' | 'json' | 'written'>, left: number) {
+  constructor(event: PendingEvent, place: Pick<TextSlot, 'from' | 'to' | 'json' | 'written'>) {
     this.event = event;
     this.from = place.from;
     this.to = place.to;
     this.json = place.json;
     this.written = place.written;
-    this.left = left;
   }
 }
 
@@ -52,6 +51,7 @@ export class PendingEvent {
 
   /** The event with the texts that changed, and all other bytes as they came. @param lost called for what goes with a text */
   written(isChanged: (answer: number) => boolean, lost: (json: string) => void): string {
+    if (this.followers.length === 0 && !this.slots.some(({ changed }) => changed)) return this.view;
     const gone = this.followers.filter(({ answer }) => isChanged(answer));
     const changes = this.slots
       .filter(({ changed }) => changed)

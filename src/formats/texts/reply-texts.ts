@@ -9,7 +9,7 @@ import { ChannelText } from './channel-text.ts';
 import type { LayoutReader, LocatedText, ReplyLayout } from './layout.ts';
 import { decoded, PendingEvent, TextSlot } from './pending-event.ts';
 import { dataOf } from './event-data.ts';
-import { EventReader, EventFrame, type AlikeText } from './event-frame.ts';
+import { EventReader, EventFrame } from './event-frame.ts';
 import { TextFinder, type Found, type Place } from './walk.ts';
 
 /** The forms of a reply that have texts, as `ReplyForm` of the plugin API. */
@@ -87,24 +87,23 @@ export class ReplyTexts {
         : this.#setup.form === 'json'
           ? undefined
           : arrayEnds(view);
-    const out: string[] = [];
-    /** Start of the events that leave as they are. */
-    let clean = 0;
+    const leaving: Leaving = { bytes, view, now, out: [], clean: 0 };
     for (let from = 0; from < view.length;) {
-      const alike = this.#frame?.match(view, from);
-      const to = alike?.to ?? ends?.(from) ?? view.length;
-      const event = alike ? this.#readAlike(view, { ...alike, from, now }) : this.#read(view, { from, to, now });
-      if (event || this.#waiting.length > 0) {
-        if (clean < from) out.push(view.slice(clean, from));
-        clean = to;
-        this.#wait(event ?? new PendingEvent(view.slice(from, to), now));
-        this.#leave(out);
+      const alike = this.#frame && this.#readAlike(this.#frame, leaving, from);
+      if (alike) {
+        from = alike;
+        continue;
       }
+      const to = ends?.(from) ?? view.length;
+      const event = this.#read(view, { from, to, now });
+      this.#leave(leaving.out);
+      if (event) this.#hold(event, leaving, { from, to });
       from = to;
     }
-    if (clean === 0 && view.length > 0) return bytes;
-    if (clean < view.length) out.push(view.slice(clean));
-    return joined(out);
+    if (leaving.clean === 0 && leaving.out.length + this.#waiting.length === 0)
+      return view.length > 0 ? bytes : undefined;
+    this.#pass(leaving, view.length);
+    return joined(leaving.out);
   }
 
   /** The reply has ended: all texts are decided. */
@@ -120,9 +119,24 @@ export class ReplyTexts {
   }
 
   #decided(): Buffer | undefined {
-    const out: string[] = [];
+    const out: Buffer[] = [];
     this.#leave(out);
     return joined(out);
+  }
+
+  /** Events that are clean leave as one slice, behind those that wait. */
+  #pass({ bytes, view, now, out, clean }: Leaving, to: number): void {
+    if (clean === to) return;
+    if (this.#waiting.length === 0) out.push(bytes.subarray(clean, to));
+    else this.#wait(new PendingEvent(view.slice(clean, to), now));
+  }
+
+  /** An event that changes or waits, behind the clean ones before it. */
+  #hold(event: PendingEvent, leaving: Leaving, { from, to }: { readonly from: number; readonly to: number }): void {
+    this.#pass(leaving, from);
+    leaving.clean = to;
+    if (event.open > 0 || this.#waiting.length > 0) this.#wait(event);
+    else leaving.out.push(this.#written(event));
   }
 
   #wait(event: PendingEvent): void {
@@ -130,16 +144,22 @@ export class ReplyTexts {
     this.#waitingBytes += event.view.length;
   }
 
-  #leave(out: string[]): void {
+  #leave(out: Buffer[]): void {
     let count = 0;
     for (const event of this.#waiting) {
       if (event.open > 0) break;
       count += 1;
       this.#waitingBytes -= event.view.length;
-      out.push(event.written((answer) => this.#changed.has(answer), this.#lost));
+      out.push(this.#written(event));
     }
     if (count > 0) this.#waiting = this.#waiting.slice(count);
   }
+
+  #written(event: PendingEvent): Buffer {
+    return Buffer.from(event.written(this.#isChanged, this.#lost), 'latin1');
+  }
+
+  readonly #isChanged = (answer: number): boolean => this.#changed.has(answer);
 
   readonly #lost = (json: string): void => {
     if (json !== '[]' && json !== '{}')
@@ -175,15 +195,28 @@ export class ReplyTexts {
     return event.pending;
   }
 
-  /** An event that differs from the last one in its text alone. */
-  #readAlike(view: string, of: EventPlace & AlikeText): PendingEvent | undefined {
-    const { channel } = of;
-    if (!channel.open) return undefined;
-    const event = new EventReader(view, of);
-    const text = decoded(view, of.text.from, of.text.to, false);
-    channel.take(text, false, () => event.slot(of.text, false));
-    this.#noteChange(channel);
-    return event.pending;
+  /** Events that differ from the last one in their text alone. Returns where they end; undefined for none. */
+  #readAlike(frame: EventFrame, leaving: Leaving, from: number): number | undefined {
+    const { view, now } = leaving;
+    const { channel } = frame;
+    const { ends, texts } = frame.match(view, from);
+    if (!channel.open || ends.length === 0) return ends.at(-1);
+    const begin = (piece: number): number => ends[piece - 1] ?? from;
+    let first = 0;
+    for (const pieces of channel.joins ? [texts] : texts.map((text) => [text])) {
+      const held: [event: PendingEvent, piece: number][] = [];
+      channel.take(pieces, false, (at) => {
+        const piece = first + at;
+        const slot = frame.slot(view.slice(begin(piece), ends[piece]), now);
+        held.push([slot.event, piece]);
+        return slot;
+      });
+      this.#noteChange(channel);
+      this.#leave(leaving.out);
+      for (const [event, piece] of held) this.#hold(event, leaving, { from: begin(piece), to: ends[piece]! });
+      first += pieces.length;
+    }
+    return ends.at(-1);
   }
 
   /** The event's text, and the index of its JSON; -1 for an event without. */
@@ -207,7 +240,7 @@ export class ReplyTexts {
     const text = sealed?.text ?? decoded(event.text, from, to, isJson);
     if (text !== '' && isPiece && this.#setup.layout.rests) this.#rest(located);
     if (located.as === 'repeat') this.#takeAgain(channel, text, () => event.slot(found, isJson));
-    else channel.take(text, located.as === 'whole', () => event.slot(found, isJson, sealed?.written));
+    else channel.take([text], located.as === 'whole', () => event.slot(found, isJson, sealed?.written));
     this.#noteChange(channel);
     return isPiece ? channel : undefined;
   }
@@ -277,6 +310,16 @@ export class ReplyTexts {
   }
 }
 
+/** What leaves of the bytes that are read. */
+interface Leaving {
+  readonly bytes: Buffer;
+  readonly view: string;
+  readonly now: number;
+  readonly out: Buffer[];
+  /** Start of the events that leave as they are, behind all that wait. */
+  clean: number;
+}
+
 interface EventText {
   readonly text: string;
   readonly from: number;
@@ -290,8 +333,7 @@ interface EventPlace {
   readonly now: number;
 }
 
-const joined = (out: readonly string[]): Buffer | undefined =>
-  out.length === 0 ? undefined : Buffer.from(out.join(''), 'latin1');
+const joined = (out: readonly Buffer[]): Buffer | undefined => (out.length > 1 ? Buffer.concat(out) : out[0]);
 
 function sseEnds(view: string, returns: boolean): (from: number) => number {
   return (from) => eventEnd(view, from, returns);
