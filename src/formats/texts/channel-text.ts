@@ -12,6 +12,29 @@ export class RestedTextChanged extends Error {
   override readonly name = 'RestedTextChanged';
 }
 
+/** A text that comes in pieces. */
+export interface TextPieces {
+  /** In characters (UTF-16 units). */
+  lengths(): readonly number[];
+  piece(index: number): string;
+}
+
+class OnePiece implements TextPieces {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  lengths(): readonly number[] {
+    return [this.#text.length];
+  }
+
+  piece(): string {
+    return this.#text;
+  }
+}
+
 /**
  * One text of a reply on its way through a transform. What the transform decided goes back into the pieces it came in: a
  * piece in which nothing changed keeps its bytes.
@@ -49,16 +72,18 @@ export class ChannelText {
     return !this.#left && (this.#transform ??= this.open?.())?.joins === true;
   }
 
-  /** Takes pieces. @param slotOf makes the slot of a piece that changes or waits, in their order */
-  take(pieces: readonly string[], final: boolean, slotOf: (piece: number) => TextSlot): void {
-    const text = pieces.length === 1 ? pieces[0]! : pieces.join('');
+  /**
+   * @param slotOf makes the slot of a piece that changes or waits, in their order
+   * @param of the pieces of the text, if there are several
+   */
+  take(text: string, final: boolean, slotOf: (piece: number) => TextSlot, of: TextPieces = new OnePiece(text)): void {
     if (text === '' && !final) return;
     if (this.#ended) throw new ReplyFault('a text goes on behind its end');
     this.#begun = true;
     const given = this.#kept + text;
     const result = this.#run(given, final);
     if (this.#slots.length === 0 && result.keep === 0 && result.out === given) return;
-    this.#decide(given, result, new Filling(this.#slots, pieces, slotOf));
+    this.#decide(given, result, new Filling(this.#slots, of, slotOf));
   }
 
   /** The text has ended: what it kept is decided. */
@@ -177,23 +202,25 @@ function differences(given: string, consumed: number, out: string): readonly Tex
 /** Goes through slots in order, then through pieces, which become slots when they change or wait. */
 class Filling {
   readonly #slots: TextSlot[];
-  readonly #pieces: readonly string[];
+  readonly #pieces: TextPieces | undefined;
+  readonly #lengths: readonly number[];
   readonly #slotOf: (piece: number) => TextSlot;
   #at = 0;
   #piece = 0;
   /** The decided characters of the piece. */
   #used = 0;
 
-  constructor(slots: TextSlot[], pieces: readonly string[] = [], slotOf: (piece: number) => TextSlot = none) {
+  constructor(slots: TextSlot[], pieces?: TextPieces, slotOf: (piece: number) => TextSlot = none) {
     this.#slots = slots;
     this.#pieces = pieces;
+    this.#lengths = pieces?.lengths() ?? [];
     this.#slotOf = slotOf;
   }
 
   same(text: string, from: number, to: number): void {
     for (let at = from; at < to;) {
       const slot = this.#next();
-      const left = slot ? slot.left : this.#pieces[this.#piece]!.length - this.#used;
+      const left = slot ? slot.left : this.#lengths[this.#piece]! - this.#used;
       const length = Math.min(left, to - at);
       if (slot) {
         slot.text += text.slice(at, at + length);
@@ -223,16 +250,16 @@ class Filling {
     while (this.#slots[this.#at]?.left === 0) this.#at += 1;
     const slot = this.#slots[this.#at];
     if (slot) return slot;
-    for (; this.#pieces[this.#piece]?.length === this.#used; this.#used = 0) this.#piece += 1;
-    return this.#piece < this.#pieces.length ? undefined : none();
+    for (; this.#lengths[this.#piece] === this.#used; this.#used = 0) this.#piece += 1;
+    return this.#piece < this.#lengths.length ? undefined : none();
   }
 
   #make(): TextSlot {
-    const piece = this.#pieces[this.#piece] ?? none();
+    const length = this.#lengths[this.#piece] ?? none();
     const slot = this.#slotOf(this.#piece);
     slot.event.open += 1;
-    slot.text = piece.slice(0, this.#used);
-    slot.left = piece.length - this.#used;
+    if (this.#used > 0) slot.text = this.#pieces!.piece(this.#piece).slice(0, this.#used);
+    slot.left = length - this.#used;
     this.#slots.push(slot);
     this.#piece += 1;
     this.#used = 0;
@@ -241,8 +268,8 @@ class Filling {
 
   /** The slots that stay undecided. */
   rest(): TextSlot[] {
-    while (this.#piece < this.#pieces.length) {
-      if (this.#pieces[this.#piece]!.length > this.#used) this.#make();
+    while (this.#piece < this.#lengths.length) {
+      if (this.#lengths[this.#piece]! > this.#used) this.#make();
       else [this.#piece, this.#used] = [this.#piece + 1, 0];
     }
     const done = this.#slots.findIndex(({ left }) => left > 0);

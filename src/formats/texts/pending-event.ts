@@ -86,13 +86,17 @@ function textOf({ json, text, written }: TextSlot): string {
   return toBytes(text.replaceAll(/[\r\n]/g, ' '));
 }
 
-/** The text of a JSON string, or JSON as it is. @param isAscii its bytes are their characters */
-export function decoded(view: string, from: number, to: number, json: boolean): string {
-  if (json) return fromBytes(view.slice(from, to));
-  const literal = view.slice(from + 1, to - 1);
-  if (PLAIN.test(literal)) return literal;
+/** The text of a JSON string, or JSON as it is. */
+export const decoded = (view: string, from: number, to: number, json: boolean): string =>
+  json ? fromBytes(view.slice(from, to)) : valueOf(view.slice(from + 1, to - 1));
+
+/** The text of what stands between the quotes of a JSON string, with one character for each byte. Throws ReplyFault. */
+export const valueOf = (literal: string): string => (PLAIN.test(literal) ? literal : String(parsed(`"${literal}"`)));
+
+/** Throws ReplyFault. */
+export function parsed(json: string): unknown {
   try {
-    return String(JSON.parse(fromBytes(view.slice(from, to))));
+    return JSON.parse(fromBytes(json));
   } catch (cause) {
     throw new ReplyFault('a text of an event is not valid JSON', { cause });
   }

@@ -64,18 +64,24 @@ interface Compiled {
   readonly start: RegExp | undefined;
 }
 
-/** Each text of each reply would compile its pattern again. */
+/** Each text of each reply would compile its pattern again. A pattern within a function is another object each time. */
 const patterns = new Map<string, Compiled>();
 const MOST_PATTERNS = 1000;
+const byObject = new WeakMap<RegExp, Compiled>();
 
 function compiled(pattern: RegExp): Compiled {
-  const key = String(pattern);
-  const known = patterns.get(key);
+  const known = byObject.get(pattern);
   if (known) return known;
-  const search = new RegExp(pattern.source, withFlag(pattern.flags, 'g').replace('y', ''));
-  const made = { search, start: startOf(search) };
+  const key = String(pattern);
+  const made = patterns.get(key) ?? compile(pattern);
+  byObject.set(pattern, made);
   if (patterns.size < MOST_PATTERNS) patterns.set(key, made);
   return made;
+}
+
+function compile({ source, flags }: RegExp): Compiled {
+  const search = new RegExp(source, withFlag(flags, 'g').replace('y', ''));
+  return { search, start: startOf(search) };
 }
 
 export interface Undecided {

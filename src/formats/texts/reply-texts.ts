@@ -5,11 +5,11 @@ import { afterValue } from '../json/members.ts';
 import { CLOSE_ARRAY, COMMA, isSpace, OPEN_ARRAY, OPEN_OBJECT } from '../json/scan.ts';
 import { eventEnd, hasReturns } from '../sse/event-stream.ts';
 import type { OpenTransform, TextChannel } from './channels.ts';
-import { ChannelText } from './channel-text.ts';
+import { ChannelText, type TextPieces } from './channel-text.ts';
 import type { LayoutReader, LocatedText, ReplyLayout } from './layout.ts';
 import { decoded, PendingEvent, TextSlot } from './pending-event.ts';
 import { dataOf } from './event-data.ts';
-import { EventReader, EventFrame } from './event-frame.ts';
+import { EventFrame, EventReader, type AlikeEvents } from './event-frame.ts';
 import { TextFinder, type Found, type Place } from './walk.ts';
 
 /** The forms of a reply that have texts, as `ReplyForm` of the plugin API. */
@@ -47,6 +47,8 @@ export class ReplyTexts {
   /** A line of the bytes that are read may end in CR. */
   #returns = false;
   #waitingBytes = 0;
+  /** The number of events that left with other bytes. */
+  #rewritten = 0;
   /** The number of texts that were changed. */
   changes = 0;
 
@@ -87,11 +89,14 @@ export class ReplyTexts {
         : this.#setup.form === 'json'
           ? undefined
           : arrayEnds(view);
-    const leaving: Leaving = { bytes, view, now, out: [], clean: 0 };
+    const isFirst = this.#waiting.length === 0;
+    const rewritten = this.#rewritten;
+    const leaving: Leaving = { view, now, out: [], clean: 0 };
     for (let from = 0; from < view.length;) {
-      const alike = this.#frame && this.#readAlike(this.#frame, leaving, from);
+      const alike = this.#frame?.match(view, from);
       if (alike) {
-        from = alike;
+        if (this.#frame!.channel.open) this.#takeAlike(this.#frame!, alike, leaving, from);
+        from = alike.ends.at(-1)!;
         continue;
       }
       const to = ends?.(from) ?? view.length;
@@ -100,10 +105,9 @@ export class ReplyTexts {
       if (event) this.#hold(event, leaving, { from, to });
       from = to;
     }
-    if (leaving.clean === 0 && leaving.out.length + this.#waiting.length === 0)
-      return view.length > 0 ? bytes : undefined;
     this.#pass(leaving, view.length);
-    return joined(leaving.out);
+    const isSame = isFirst && this.#waiting.length === 0 && this.#rewritten === rewritten;
+    return isSame && view.length > 0 ? bytes : joined(leaving.out);
   }
 
   /** The reply has ended: all texts are decided. */
@@ -119,15 +123,15 @@ export class ReplyTexts {
   }
 
   #decided(): Buffer | undefined {
-    const out: Buffer[] = [];
+    const out: string[] = [];
     this.#leave(out);
     return joined(out);
   }
 
   /** Events that are clean leave as one slice, behind those that wait. */
-  #pass({ bytes, view, now, out, clean }: Leaving, to: number): void {
+  #pass({ view, now, out, clean }: Leaving, to: number): void {
     if (clean === to) return;
-    if (this.#waiting.length === 0) out.push(bytes.subarray(clean, to));
+    if (this.#waiting.length === 0) out.push(view.slice(clean, to));
     else this.#wait(new PendingEvent(view.slice(clean, to), now));
   }
 
@@ -144,7 +148,7 @@ export class ReplyTexts {
     this.#waitingBytes += event.view.length;
   }
 
-  #leave(out: Buffer[]): void {
+  #leave(out: string[]): void {
     let count = 0;
     for (const event of this.#waiting) {
       if (event.open > 0) break;
@@ -155,8 +159,10 @@ export class ReplyTexts {
     if (count > 0) this.#waiting = this.#waiting.slice(count);
   }
 
-  #written(event: PendingEvent): Buffer {
-    return Buffer.from(event.written(this.#isChanged, this.#lost), 'latin1');
+  #written(event: PendingEvent): string {
+    const written = event.written(this.#isChanged, this.#lost);
+    if (written !== event.view) this.#rewritten += 1;
+    return written;
   }
 
   readonly #isChanged = (answer: number): boolean => this.#changed.has(answer);
@@ -195,28 +201,26 @@ export class ReplyTexts {
     return event.pending;
   }
 
-  /** Events that differ from the last one in their text alone. Returns where they end; undefined for none. */
-  #readAlike(frame: EventFrame, leaving: Leaving, from: number): number | undefined {
-    const { view, now } = leaving;
+  /** Takes the texts of events that differ from the last one in nothing else. */
+  #takeAlike(frame: EventFrame, alike: AlikeEvents, leaving: Leaving, from: number): void {
     const { channel } = frame;
-    const { ends, texts } = frame.match(view, from);
-    if (!channel.open || ends.length === 0) return ends.at(-1);
-    const begin = (piece: number): number => ends[piece - 1] ?? from;
-    let first = 0;
-    for (const pieces of channel.joins ? [texts] : texts.map((text) => [text])) {
-      const held: [event: PendingEvent, piece: number][] = [];
-      channel.take(pieces, false, (at) => {
-        const piece = first + at;
-        const slot = frame.slot(view.slice(begin(piece), ends[piece]), now);
-        held.push([slot.event, piece]);
+    const { ends } = alike;
+    const begin = (event: number): number => ends[event - 1] ?? from;
+    const take = (text: string, first: number, pieces?: TextPieces): void => {
+      const held: [event: PendingEvent, from: number, to: number][] = [];
+      const slotOf = (piece: number): TextSlot => {
+        const [at, to] = [begin(first + piece), ends[first + piece]!];
+        const slot = frame.slot(leaving.view.slice(at, to), leaving.now);
+        held.push([slot.event, at, to]);
         return slot;
-      });
+      };
+      channel.take(text, false, slotOf, pieces);
       this.#noteChange(channel);
       this.#leave(leaving.out);
-      for (const [event, piece] of held) this.#hold(event, leaving, { from: begin(piece), to: ends[piece]! });
-      first += pieces.length;
-    }
-    return ends.at(-1);
+      for (const [event, at, to] of held) this.#hold(event, leaving, { from: at, to });
+    };
+    if (channel.joins) take(alike.text, 0, alike);
+    else for (const [index, text] of alike.each().entries()) take(text, index);
   }
 
   /** The event's text, and the index of its JSON; -1 for an event without. */
@@ -240,7 +244,7 @@ export class ReplyTexts {
     const text = sealed?.text ?? decoded(event.text, from, to, isJson);
     if (text !== '' && isPiece && this.#setup.layout.rests) this.#rest(located);
     if (located.as === 'repeat') this.#takeAgain(channel, text, () => event.slot(found, isJson));
-    else channel.take([text], located.as === 'whole', () => event.slot(found, isJson, sealed?.written));
+    else channel.take(text, located.as === 'whole', () => event.slot(found, isJson, sealed?.written));
     this.#noteChange(channel);
     return isPiece ? channel : undefined;
   }
@@ -312,10 +316,10 @@ export class ReplyTexts {
 
 /** What leaves of the bytes that are read. */
 interface Leaving {
-  readonly bytes: Buffer;
   readonly view: string;
   readonly now: number;
-  readonly out: Buffer[];
+  /** One character for each byte. */
+  readonly out: string[];
   /** Start of the events that leave as they are, behind all that wait. */
   clean: number;
 }
@@ -333,7 +337,8 @@ interface EventPlace {
   readonly now: number;
 }
 
-const joined = (out: readonly Buffer[]): Buffer | undefined => (out.length > 1 ? Buffer.concat(out) : out[0]);
+const joined = (out: readonly string[]): Buffer | undefined =>
+  out.length > 0 ? Buffer.from(out.length > 1 ? out.join('') : out[0]!, 'latin1') : undefined;
 
 function sseEnds(view: string, returns: boolean): (from: number) => number {
   return (from) => eventEnd(view, from, returns);
