@@ -1,7 +1,8 @@
 /**
  * `npm run bench`, `npm run bench -- quick`, or `npm run bench -- responses`: CPU time per request of Gatehouse and others, each as a
  * ratio to a bare proxy in the same run. README.md here has the method. The first measures all rows and writes docs/bench.json.
- * `npm run bench -- plugins` measures plugins and guards beside Gatehouse without them, and writes docs/bench-plugins.json.
+ * `npm run bench -- plugins` measures plugins and guards beside Gatehouse without them, and writes docs/bench-plugins.json. With
+ * `BENCH_BEFORE=DIR` it measures the build in DIR beside them too. `BENCH_SHORT=1` shows in three minutes that a run works.
  * `npm run bench -- money` measures the money of a request alone, and writes docs/bench-money.json.
  */
 import { execFileSync } from 'node:child_process';
@@ -34,7 +35,10 @@ const MOST_FOREIGN = 0.12;
 /** Windows of each of two clients that are compared. */
 const TURNS = 4;
 /** Pairs of windows of a base and what runs beside it. */
-const PAIRS = 8;
+const PAIRS = 4;
+
+/** Its figures say nothing. */
+const SHORT = { rounds: 1, warmUp: 1 } as const;
 
 type Api = 'chat' | 'responses';
 const apiOf = (path: string): Api => (path === CHAT_PATH ? 'chat' : 'responses');
@@ -218,7 +222,8 @@ async function main([mode = 'whole', ...rest]: readonly string[]): Promise<void>
   if (!Object.hasOwn(RUNS, mode) || rest.length > 0)
     throw new Error('usage: npm run bench [-- quick|responses|plugins|money]');
   if (process.platform !== 'linux' || cpus().length < 2) throw new Error('npm run bench needs Linux with two cores');
-  const run: Run = RUNS[mode as keyof typeof RUNS];
+  const known: Run = RUNS[mode as keyof typeof RUNS];
+  const run = process.env['BENCH_SHORT'] === '1' ? { ...known, ...SHORT } : known;
   execFileSync(packageFile('test/bench/install-tools.sh'), {
     stdio: 'inherit',
     env: { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` },
@@ -237,7 +242,7 @@ async function main([mode = 'whole', ...rest]: readonly string[]): Promise<void>
       process.exitCode = 1;
     }
     // Part of the rows must not replace the published table.
-    const file = FILES.get(run);
+    const file = FILES.get(known);
     if (file === undefined) return;
     writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
     console.log(

@@ -6,7 +6,7 @@ import type { Reply, Source } from '../../plugin/reply.ts';
 import type { ReplyLayout } from '../../formats/texts/layout.ts';
 import { ReplyTexts } from '../../formats/texts/reply-texts.ts';
 import type { ClientContext } from '../../formats/format.ts';
-import type { TextChannel, TextTransform } from '../../formats/texts/channels.ts';
+import { joining, type TextChannel, type TextTransform } from '../../formats/texts/channels.ts';
 import { lose } from '../../formats/losses/reply-losses.ts';
 import type { GatewayContext, Middleware, Operation, Plugin, RequestBody } from '../kernel/index.ts';
 import { currentWork, runAs } from '../kernel/outside/plugin-work.ts';
@@ -240,11 +240,10 @@ class HookRun {
   readonly #openObserved = (channel: TextChannel): TextTransform | undefined => {
     const transform = this.#open(channel);
     if (!transform) return undefined;
-    const observed = (text: string, final: boolean): string => {
+    return joining((text, final) => {
       transform(text, final);
-      return text;
-    };
-    return Object.assign(observed, { joins: true as const });
+      return { text };
+    });
   };
 
   // Events

@@ -1,5 +1,12 @@
 import { ReplyFault } from '../faults.ts';
-import type { TextChannel, TextEdit, TextResult, TextTransform } from './channels.ts';
+import {
+  isJoining,
+  type EditedText,
+  type TextChannel,
+  type TextEdit,
+  type TextResult,
+  type TextTransform,
+} from './channels.ts';
 import type { TextSlot } from './pending-event.ts';
 
 /** A change of a text that its upstream has signed. */
@@ -69,7 +76,7 @@ export class ChannelText {
 
   /** True: it takes pieces that come together as one. */
   get joins(): boolean {
-    return !this.#left && (this.#transform ??= this.open?.())?.joins === true;
+    return !this.#left && this.open !== undefined && isJoining((this.#transform ??= this.open()));
   }
 
   /**
@@ -131,7 +138,8 @@ export class ChannelText {
     const transform = (this.#transform ??= this.open!());
     if (final) this.#transform = undefined;
     const result = transform(given, final);
-    const { text: out, keep: wanted = 0, edits } = typeof result === 'string' ? asResult(result) : result;
+    const { text: out, keep: wanted = 0 } = typeof result === 'string' ? asResult(result) : result;
+    const edits = isJoining(transform) ? ((result as EditedText).edits ?? []) : undefined;
     if (typeof out !== 'string' || !Number.isInteger(wanted) || wanted < 0 || wanted > given.length)
       throw new TypeError('a transform of a text returns a text, and the number of characters that it keeps');
     const keep = final ? 0 : wanted;

@@ -27,9 +27,13 @@ export interface TextResult {
   readonly text: string;
   /** The number of characters (UTF-16 units) at the end that are undecided: they do not leave, and are given again. Default: 0. */
   readonly keep?: number;
-  /** All changes, in order: they go into the pieces that they change. Default: found by comparing the texts. */
-  readonly edits?: readonly TextEdit[];
 }
+
+/**
+ * Changes one text of a reply. It gets what it kept and the next piece, and `final` with the last one, which may be empty.
+ * A GatewayError that it throws ends the reply in the error shape of the client's API.
+ */
+export type TextTransform = (text: string, final: boolean) => TextResult | string;
 
 /** The characters of the given text from `from` to `to`, at least one, became `text`. */
 export interface TextEdit {
@@ -38,15 +42,24 @@ export interface TextEdit {
   readonly text: string;
 }
 
-/**
- * Changes one text of a reply. It gets what it kept and the next piece, and `final` with the last one, which may be empty.
- * A GatewayError that it throws ends the reply in the error shape of the client's API.
- */
-export interface TextTransform {
-  (text: string, final: boolean): TextResult | string;
-  /** Pieces that come together are given as one: its results have `edits`, or never differ. */
-  readonly joins?: true;
+/** The result of a transform that joins. */
+export interface EditedText extends TextResult {
+  /** All changes, in order: they go into the pieces that they change. Default: none. */
+  readonly edits?: readonly TextEdit[];
 }
+
+const JOINS = Symbol('joins');
+
+/** A transform to which pieces that come together are given as one, because it says what it changes. */
+export interface JoiningTransform {
+  (text: string, final: boolean): EditedText;
+  readonly [JOINS]: true;
+}
+
+export const joining = (transform: (text: string, final: boolean) => EditedText): JoiningTransform =>
+  Object.assign(transform, { [JOINS]: true as const });
+
+export const isJoining = (transform: TextTransform): transform is JoiningTransform => JOINS in transform;
 
 /** The transform of a channel; undefined: the text passes. */
 export type OpenTransform = (channel: TextChannel) => TextTransform | undefined;

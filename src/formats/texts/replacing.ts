@@ -1,4 +1,4 @@
-import type { TextEdit, TextTransform } from './channels.ts';
+import { joining, type TextEdit, type TextTransform } from './channels.ts';
 
 export interface ReplacingOptions {
   /** The most characters that a match can have. A longer match is a fault of the plugin. */
@@ -26,7 +26,7 @@ export function replacing(
   const isInside = of && classOf(of);
   /** The characters before the kept ones, at which the pattern may look. */
   let before = '';
-  const transform = (text: string, final: boolean) => {
+  return joining((text, final) => {
     const whole = before + text;
     const from = before.length;
     const decided = final ? whole.length + 1 : decidedIn(whole, { from, longest, isInside, start });
@@ -55,8 +55,7 @@ export function replacing(
     out += whole.slice(at, end);
     before = whole.slice(Math.max(0, end - 2), end);
     return { text: out, keep: whole.length - end, edits };
-  };
-  return Object.assign(transform, { joins: true as const });
+  });
 }
 
 interface Compiled {
