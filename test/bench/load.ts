@@ -7,7 +7,7 @@ import { parseWrk } from './figures.ts';
 import { assertRunning, LOAD_CORE, startPinned, type Pinned } from './processes.ts';
 
 const PORT = 8800;
-const MOST_START_MS = 60_000;
+const MOST_START_MS = 300_000;
 
 export interface Load {
   readonly path: string;
