@@ -26,7 +26,7 @@ import type { HealthStore, ReplyStores, TokenStore } from '../memory/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
 import type { ReportPluginFailure } from '../http/gateway/plugin-faults.ts';
 import type { HostState } from '../host/services.ts';
-import type { PluginReports } from './plugin-metrics.ts';
+import type { PluginReports } from '../http/chain/instance.ts';
 import type { Watch } from './chain-builder.ts';
 import type { Tenants } from '../settings/compile/tenants.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';

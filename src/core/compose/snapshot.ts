@@ -66,7 +66,8 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const server = withDefaultPlugins(compiled, settings.server, parts, loaded.reporter('server.yaml'));
   const sources = timingSources(settings);
   const pluginTimes = sources.stored || sources.inline ? new PluginTimes(shared.clock, sources) : undefined;
-  const measuring = measuringPlugins(shared.watch, server.telemetry.metrics.plugins, shared);
+  const { plugins: measures } = server.telemetry.metrics;
+  const measuring = measuringPlugins(shared.watch, measures, shared);
   const watch = admitting(
     {
       inFlight: shared.inFlight,
@@ -86,6 +87,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     },
     watch,
     pluginMs: server.limits.pluginMs,
+    pluginReports: measures === 'off' ? undefined : shared.pluginReports,
     maxReplyBytes: server.limits.reply,
   });
   const replies = shared.replies.prepare(server.cache);

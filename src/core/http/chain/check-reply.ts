@@ -26,16 +26,17 @@ interface ReplyContextLike {
   readonly response: { readonly res: HeaderWriter };
 }
 
-const responsesOf = ({ res, response }: ReplyContextLike): readonly HeaderWriter[] => [res, response.res];
+const responsesOf = ({ res, response }: ReplyContextLike): readonly HeaderWriter[] =>
+  res === response.res ? [res] : [res, response.res];
 
 /** Checks the framing headers that the plugin set on the response itself, for example with Koa's `ctx.set`. */
 export function checkFraming(ctx: ReplyContextLike): string | undefined {
-  const set = [...FRAMING].find((name) => responsesOf(ctx).some((res) => res.hasHeader(name)));
-  return set === undefined ? undefined : foreignFraming(set);
+  for (const res of responsesOf(ctx)) for (const name of FRAMING) if (res.hasHeader(name)) return foreignFraming(name);
+  return undefined;
 }
 
 export function dropFraming(ctx: ReplyContextLike): void {
-  for (const name of FRAMING) for (const res of responsesOf(ctx)) if (res.hasHeader(name)) res.removeHeader(name);
+  for (const res of responsesOf(ctx)) for (const name of FRAMING) if (res.hasHeader(name)) res.removeHeader(name);
 }
 
 const foreignFraming = (name: string): string => `only the gateway may set its header "${name}"`;
@@ -49,7 +50,22 @@ function checkBody(body: unknown): string | undefined {
     : `its body is neither a Buffer nor a Source: \`${missing}\` is not a function`;
 }
 
+/** A field name (RFC 9110, section 5.1) without capitals: two such names of one object differ. */
+const SMALL_NAME = /^[!#$%&'*+.^_`|~\da-z-]+$/;
+/** What node:http takes as a value. */
+const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+
 function checkHeaders(headers: Readonly<Record<string, unknown>>): string | undefined {
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    if (!SMALL_NAME.test(name) || FRAMING.has(name) || typeof value !== 'string' || !VALUE.test(value))
+      return checkEach(headers);
+  }
+  return undefined;
+}
+
+/** Finds the header that is wrong. Checking each one so takes a third of the time of an empty plugin (measured). */
+function checkEach(headers: Readonly<Record<string, unknown>>): string | undefined {
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {
     const key = name.toLowerCase();

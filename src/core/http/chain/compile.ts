@@ -6,7 +6,6 @@ import { messageOf } from '../../kernel/outside/thrown.ts';
 import { compose } from './compose.ts';
 import type { Chain, Guard, Instance } from './instance.ts';
 import { runForPlugin } from '../../kernel/outside/plugin-work.ts';
-import { timed } from './own-time.ts';
 import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
 
 /** An entry of a chain in the settings: a name, or a name with options. */
@@ -256,13 +255,9 @@ async function createInstance(
       // Without `reads`, hooks are a fault like any other object.
       return made as Created;
     };
-    const createOutside = async (): Promise<CreatedPlugin> => {
-      const created = await runForPlugin(instance, create);
-      return guard && isCreated(created) ? timed(instance, toMiddleware(created), guard) : created;
-    };
     const made = instantiate(
       { plugin, builtin, instance, options, path, from, kept, changedAt },
-      builtin ? create : createOutside,
+      builtin ? create : () => runForPlugin(instance, create),
     );
     const created = await inTime(Promise.resolve(made));
     if (!isCreated(created)) throw new Error('its `create` returned no middleware');

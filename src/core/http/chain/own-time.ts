@@ -1,6 +1,4 @@
 import type { Clock } from '../../../plugin/index.ts';
-import type { Middleware } from '../../kernel/index.ts';
-import type { Guard } from './instance.ts';
 
 /** All requests of the process wait while a plugin computes. */
 const BLOCKED_MS = 50;
@@ -22,30 +20,27 @@ export class OwnTime {
     this.#onBlocked = onBlocked;
   }
 
-  /** Runs the plugin's code, up to its first pause. */
+  /** Runs code of the plugin, perhaps within a measurement. */
   measure<T>(own: () => T): T {
-    const [from, before] = [this.#clock.now(), reported];
+    const [from, before, others] = [this.#clock.now(), reported, this.#others];
     this.#others = 0;
     try {
       return own();
     } finally {
       this.#end(from, before);
+      this.#others = others;
     }
   }
 
-  /** Runs code of others that the plugin calls. */
-  leaveOut<T>(others: () => T): T {
-    const from = this.#clock.now();
-    try {
-      return others();
-    } finally {
-      this.#others += this.#clock.now() - from;
-    }
+  /** Leaves out code of others that the plugin called. */
+  leaveOut(ms: number): void {
+    this.#others += ms;
   }
 
   /** Begins a measurement, which `stop` ends. */
   begin(): void {
-    [this.#from, this.#before] = [this.#clock.now(), reported];
+    this.#from = this.#clock.now();
+    this.#before = reported;
     this.#others = 0;
   }
 
@@ -61,24 +56,3 @@ export class OwnTime {
     this.#onBlocked(ms);
   }
 }
-
-/** The middleware of an external plugin, which is named when it holds the event loop. Nothing else stands between it and the plugin. */
-export const timed =
-  (plugin: string, middleware: Middleware, { clock, onFault }: Guard): Middleware =>
-  (ctx, next) => {
-    const time = new OwnTime(clock, (ms) =>
-      onFault({ kind: 'blocked', plugin, requestId: ctx.exchange.id, error: undefined, ms }),
-    );
-    const timedNext = (): Promise<void> => {
-      const done = time.leaveOut(next);
-      const begin = (): void => time.begin();
-      done.then(begin, begin);
-      // Behind the plugin's own `await`, which it begins when `next` has returned: what runs in between is the plugin's code.
-      queueMicrotask(() => {
-        const stop = (): void => time.stop();
-        done.then(stop, stop);
-      });
-      return done;
-    };
-    return time.measure(() => middleware(ctx, timedNext));
-  };

@@ -9,12 +9,14 @@ import {
   started,
   noteStop,
   type Chain,
+  type ChainContext,
   type Guard,
   type Instance,
   type PluginFailureKind,
 } from './instance.ts';
 import { currentWork, giveUp, runAs, type PluginWork } from '../../kernel/outside/plugin-work.ts';
 import { OwnTime } from './own-time.ts';
+import type { CancelListener } from '../../../plugin/cancellation.ts';
 import { WrappedBody, type WrapperFaults } from './wrapped-body.ts';
 
 /** After the end of its request (`exchange.cancellation`) a plugin has this long to finish. */
@@ -22,16 +24,19 @@ const GRACE_MS = 100;
 
 /** Watches an external plugin: the chain rules, its time, its errors and the reply it leaves. */
 export function watchedLink(instance: Instance, downstream: Chain): Chain {
-  return (ctx) => new PluginRun(instance, downstream, koaContextOf(ctx)).run();
+  return (scope) => new PluginRun(instance, downstream, scope).run();
 }
 
-class PluginRun implements WrapperFaults {
+/** One run of an external plugin: its work, the listener of its request's end, and the owner of what its body wrapper throws. */
+class PluginRun implements PluginWork, CancelListener, WrapperFaults {
+  givenUp = false;
+  readonly time: OwnTime | undefined;
   readonly #instance: Instance;
   readonly #downstream: Chain;
+  readonly #scope: ChainContext;
   readonly #ctx: GatewayContext;
   /** The work of the surrounding plugin; `next` runs in it. */
   readonly #outerWork = currentWork();
-  readonly #work: PluginWork;
   readonly #done = Promise.withResolvers<void>();
   #calls = 0;
   #running = 0;
@@ -40,53 +45,89 @@ class PluginRun implements WrapperFaults {
   /** The failure of the rest of the chain, which is not the plugin's fault. In an object: it may be `undefined`. */
   #downstreamFailure: { readonly thrown: unknown } | undefined;
   #wrapped: WrappedBody | undefined;
-  #time: OwnTime | undefined;
   #ended: GatewayError | undefined;
   #stopTimer: (() => void) | undefined;
-  #stopListening: (() => void) | undefined;
+  readonly #startedAt: number;
+  /** Milliseconds in the rest of the chain. */
+  #inside = 0;
 
-  constructor(instance: Instance, downstream: Chain, ctx: GatewayContext) {
+  constructor(instance: Instance, downstream: Chain, scope: ChainContext) {
     this.#instance = instance;
     this.#downstream = downstream;
-    this.#ctx = ctx;
-    const onHandOver = (): void => this.#handOver();
-    this.#work = { plugin: instance.name, exchange: ctx.exchange, onHandOver, givenUp: false };
+    this.#scope = scope;
+    this.#ctx = koaContextOf(scope);
+    const { guard } = instance;
+    this.time = guard && new OwnTime(guard.clock, (ms) => this.#report('blocked', undefined, ms));
+    this.#startedAt = this.#now();
+  }
+
+  get plugin(): string {
+    return this.#instance.name;
+  }
+
+  get exchange(): Exchange {
+    return this.#ctx.exchange;
   }
 
   run(): Promise<void> {
-    const { middleware, guard } = this.#instance;
-    runAs(this.#work, () => started((ctx) => middleware(ctx, this.#next), this.#ctx))
-      .then(
-        () => this.#finish(),
-        (thrown: unknown) => this.#fail(thrown),
-      )
-      .catch((thrown: unknown) => this.#reject(thrown));
+    // An external plugin may return anything.
+    Promise.resolve(runAs(this, startPlugin, this)).then(
+      () => this.#finish(),
+      (thrown: unknown) => this.#fail(thrown),
+    );
+    const { guard } = this.#instance;
     if (guard) this.#limit(guard);
     return this.#done.promise;
   }
 
-  readonly #next = (): Promise<void> => {
+  /** Runs the plugin's code, up to its first pause. */
+  start(): Promise<void> {
+    this.time?.begin();
+    try {
+      return this.#instance.middleware(this.#ctx, () => this.#next());
+    } catch (error) {
+      return Promise.reject(error);
+    } finally {
+      this.time?.stop();
+    }
+  }
+
+  #next(): Promise<void> {
     const { name, repeats } = this.#instance;
     if (this.#over)
-      return refuse(`plugin "${name}" called next() after it had ${this.#work.givenUp ? 'been given up' : 'finished'}`);
+      return refuse(`plugin "${name}" called next() after it had ${this.givenUp ? 'been given up' : 'finished'}`);
     this.#calls += 1;
     if (this.#calls > 1 && !repeats) return refuse(`plugin "${name}" called next() twice without declaring repeats`);
-    this.#handOver();
+    this.onHandOver();
     this.#running += 1;
-    const done = runAs(this.#outerWork, () => started(this.#downstream, this.#ctx)).then(() => this.#guardBody());
+    const from = this.#now();
+    const done = this.#runDownstream();
+    this.time?.leaveOut(this.#now() - from);
     // Handles the failure too: if a plugin does not await `next`, it would be unhandled and end the process.
     done.then(
-      () => this.#settled(),
-      (thrown: unknown) => this.#settled({ thrown }),
+      () => this.#settled(from),
+      (thrown: unknown) => this.#settled(from, { thrown }),
     );
     return done;
-  };
+  }
 
-  #settled(failure?: { readonly thrown: unknown }): void {
+  #runDownstream(): Promise<void> {
+    return runAs(this.#outerWork, started<ChainContext>, this.#downstream, this.#scope);
+  }
+
+  /** Runs right before the plugin goes on. */
+  #settled(from: number, failure?: { readonly thrown: unknown }): void {
+    this.#inside += this.#now() - from;
     this.#running -= 1;
     this.#downstreamFailure = failure;
+    if (!failure) this.#guardBody();
     // The plugin may clean up before it is given up.
     if (this.#ended && this.#running === 0) this.#giveUpSoon(this.#ended);
+    const { time } = this;
+    if (!time) return;
+    time.begin();
+    // Behind the plugin's own continuation, which waits already: what runs in between is the plugin's code.
+    void ready.then(() => time.stop());
   }
 
   // Time
@@ -98,14 +139,15 @@ class PluginRun implements WrapperFaults {
         const message = `A plugin did not pass the request on within ${pluginMs / 1000} s (limits.plugin_time).`;
         this.#giveUp(new GatewayError('timeout_request', message, { plugin: this.#instance.name }));
       });
-    const { cancellation } = this.#ctx.attempt ?? this.#ctx.exchange;
-    this.#stopListening = cancellation.onCancel((reason) => {
-      this.#ended = reason;
-      if (this.#running === 0) this.#giveUpSoon(reason);
-    });
+    this.#holder.cancellation.listen(this);
   }
 
-  #handOver(): void {
+  onCancelled(reason: GatewayError): void {
+    this.#ended = reason;
+    if (this.#running === 0) this.#giveUpSoon(reason);
+  }
+
+  onHandOver(): void {
     this.#handedOver = true;
     if (this.#ended) return;
     this.#stopTimer?.();
@@ -127,7 +169,7 @@ class PluginRun implements WrapperFaults {
   #giveUp(error: GatewayError): void {
     if (this.#over) return;
     this.#ended = error;
-    giveUp(this.#work);
+    giveUp(this);
     if (error.plugin === this.#instance.name) this.#report('timeout', error);
     this.#close();
     this.#failWith(error);
@@ -136,34 +178,38 @@ class PluginRun implements WrapperFaults {
   // Ends
 
   #finish(): void {
+    this.#measured();
     if (this.#over) return;
     const { name } = this.#instance;
     this.#close();
     if (this.#running > 0) return this.#reject(new ChainFault(`plugin "${name}" did not await next()`));
-    const wrong = this.#replyFault();
-    if (wrong) {
-      this.#dropReply(wrong);
-      return this.#reject(wrong);
-    }
+    const wrong = this.#handReplyOn();
+    if (wrong) return this.#reject(wrong);
     if (this.#instance.guard && !this.#handedOver && !this.#reply)
       noteStop(this.#holder, { plugin: name, report: (error) => this.#report('error', error) });
-    this.#releaseBody();
     this.#done.resolve();
   }
 
   #fail(thrown: unknown): void {
+    const isOwn = !this.#downstreamFailure || thrown !== this.#downstreamFailure.thrown;
+    if (isOwn) this.#instance.guard?.reports?.threw(this.plugin, thrown);
+    this.#measured();
     // Errors of a given-up plugin have no effect.
     if (this.#over) return;
     this.#close();
-    const wrong = this.#replyFault();
-    if (wrong) this.#dropReply(wrong);
-    else this.#releaseBody();
-    if (this.#downstreamFailure && thrown === this.#downstreamFailure.thrown) return this.#done.reject(thrown);
+    this.#handReplyOn();
+    if (!isOwn) return this.#done.reject(thrown);
     if (isError(thrown) && thrown instanceof GatewayError && thrown.code !== 'internal_error') {
       // A refusal is the plugin's own, and no fault; an upstream's failure may come from an earlier call of `next`.
-      return this.#done.reject(thrown instanceof UpstreamError ? thrown : blame(thrown, this.#instance.name));
+      return this.#done.reject(thrown instanceof UpstreamError ? thrown : blame(thrown, this.plugin));
     }
     this.#reject(thrown);
+  }
+
+  /** Several calls of `next` may have run at once. */
+  #measured(): void {
+    const { guard } = this.#instance;
+    guard?.reports?.took(this.plugin, Math.max(0, guard.clock.now() - this.#startedAt - this.#inside));
   }
 
   #reject(thrown: unknown): void {
@@ -178,13 +224,17 @@ class PluginRun implements WrapperFaults {
     if (!skips || this.#running > 0 || this.#ctx.exchange.cancellation.reason) return this.#done.reject(fault);
     if (this.#downstreamFailure) return this.#done.reject(this.#downstreamFailure.thrown);
     if (this.#calls > 0) return this.#reply ? this.#done.resolve() : this.#done.reject(fault);
-    runAs(this.#outerWork, () => started(this.#downstream, this.#ctx)).then(this.#done.resolve, this.#done.reject);
+    this.#runDownstream().then(this.#done.resolve, this.#done.reject);
   }
 
   #close(): void {
     this.#over = true;
     this.#stopTimer?.();
-    this.#stopListening?.();
+    this.#holder.cancellation.unlisten(this);
+  }
+
+  #now(): number {
+    return this.#instance.guard?.clock.now() ?? 0;
   }
 
   #report(kind: PluginFailureKind, error: unknown, ms?: number): void {
@@ -202,18 +252,23 @@ class PluginRun implements WrapperFaults {
     return this.#holder.reply;
   }
 
-  /** The reason why the reply cannot be sent. Its getters and proxy traps may throw. */
-  #replyFault(): Error | undefined {
+  /** Returns the reason why the reply cannot be sent, and removes it. Its getters and proxy traps may throw. */
+  #handReplyOn(): Error | undefined {
     if (!this.#instance.guard) return undefined;
-    const { name } = this.#instance;
+    const { plugin } = this;
+    let fault: Error;
     try {
       const wrong = checkReply(this.#reply) ?? checkFraming(this.#ctx);
-      return wrong === undefined
-        ? undefined
-        : new ChainFault(`plugin "${name}" left a reply that cannot be sent: ${wrong}`);
+      if (wrong === undefined) {
+        this.#releaseBody();
+        return undefined;
+      }
+      fault = new ChainFault(`plugin "${plugin}" left a reply that cannot be sent: ${wrong}`);
     } catch (thrown) {
-      return blame(thrown, name);
+      fault = blame(thrown, plugin);
     }
+    this.#dropReply(fault);
+    return fault;
   }
 
   /** Removes the reply. Otherwise the next plugin would fail at it and be blamed. */
@@ -224,42 +279,35 @@ class PluginRun implements WrapperFaults {
     } catch {
       // The reply is removed; its body cannot be cancelled.
     }
-    const { name: plugin } = this.#instance;
-    this.#wrapped?.inner.cancel(new GatewayError('internal_error', 'The reply is not sent.', { cause, plugin }));
+    const { plugin } = this;
+    this.#wrapped?.cancel(new GatewayError('internal_error', 'The reply is not sent.', { cause, plugin }));
   }
 
   /** Hands the plugin a guarded body, so that errors of its wrapper end in the guard. */
   #guardBody(): void {
     if (!this.#instance.guard) return;
-    const reply = this.#reply;
-    if (!reply || Buffer.isBuffer(reply.body)) return;
-    this.#wrapped = this.#wrap(reply.body);
-    reply.body = this.#wrapped.inner;
+    try {
+      const reply = this.#reply;
+      if (!reply || Buffer.isBuffer(reply.body)) return;
+      this.#wrapped = new WrappedBody(reply.body, this);
+      reply.body = this.#wrapped;
+    } catch (thrown) {
+      // A getter or a trap of the reply, which a plugin made.
+      this.#close();
+      this.#done.reject(thrown);
+    }
   }
 
   /** Restores a body that the plugin did not wrap, so that the guard adds nothing to its stream. */
   #releaseBody(): void {
-    const reply = this.#instance.guard && this.#reply;
+    const reply = this.#reply;
     if (!reply || Buffer.isBuffer(reply.body)) return;
     const given = this.#wrapped?.given;
-    if (given && reply.body === this.#wrapped?.inner) reply.body = given;
-    else reply.body = (this.#wrapped ?? this.#wrap(undefined)).around(reply.body);
-  }
-
-  #wrap(given: Source | undefined): WrappedBody {
-    return new WrappedBody(given, this);
+    if (given && reply.body === this.#wrapped) reply.body = given;
+    else reply.body = (this.#wrapped ?? new WrappedBody(undefined, this)).around(reply.body);
   }
 
   // The faults of a wrapper
-
-  get plugin(): string {
-    return this.#instance.name;
-  }
-
-  get time(): OwnTime | undefined {
-    const { guard } = this.#instance;
-    return (this.#time ??= guard && new OwnTime(guard.clock, (ms) => this.#report('blocked', undefined, ms)));
-  }
 
   onFault(thrown: unknown): GatewayError {
     const { plugin } = this;
@@ -272,6 +320,10 @@ class PluginRun implements WrapperFaults {
     this.#report('timeout', error);
   }
 }
+
+const startPlugin = (run: PluginRun): Promise<void> => run.start();
+
+const ready = Promise.resolve();
 
 /** A rejection that does not end the process if no code awaits it. */
 function refuse(fault: string): Promise<void> {

@@ -20,14 +20,13 @@ export function namedIfHeld(error: GatewayError, body: Source): GatewayError {
 }
 
 /**
- * A body that an external plugin has wrapped: `inner` is given to it, `outer` the one it made. Unguarded, an error in
- * `push` would be thrown in the upstream's parser, one in `resume` in an event of the client's socket.
+ * The body of a reply while an external plugin runs, and the guard of the one that the plugin makes of it (`around`).
+ * Unguarded, an error in `push` would be thrown in the upstream's parser, one in `resume` in an event of the client's
+ * socket.
  */
-export class WrappedBody {
+export class WrappedBody implements Source {
   /** Undefined: the plugin made its own reply. */
   readonly given: Source | undefined;
-  /** Replaces the given body while the plugin runs. */
-  readonly inner: Source;
   readonly #faults: WrapperFaults;
   #made: Source | undefined;
   #sink: Sink | undefined;
@@ -38,12 +37,25 @@ export class WrappedBody {
   constructor(given: Source | undefined, faults: WrapperFaults) {
     this.given = given;
     this.#faults = faults;
-    this.inner = new InnerBody(this);
   }
 
-  openGiven(sink: Sink): void {
+  open(sink: Sink): void {
     this.#givenOpen = true;
     this.given?.open(this.#guardedSink(sink));
+  }
+
+  pause(): void {
+    this.given?.pause();
+  }
+
+  resume(): void {
+    this.given?.resume();
+  }
+
+  cancel(reason: GatewayError): void {
+    if (this.#givenOver) return;
+    this.#givenOver = true;
+    this.given?.cancel(reason);
   }
 
   /** The guarded body that replaces the plugin's own for the rest of the chain. */
@@ -136,13 +148,7 @@ export class WrappedBody {
     } catch (thrown) {
       this.#faults.onFault(thrown);
     }
-    this.cancelGiven(reason);
-  }
-
-  cancelGiven(reason: GatewayError): void {
-    if (this.#givenOver) return;
-    this.#givenOver = true;
-    this.given?.cancel(reason);
+    this.cancel(reason);
   }
 
   /** A wrapper may fail the reply with any value. */
@@ -150,30 +156,5 @@ export class WrappedBody {
     return isError(error) && error instanceof GatewayError && error.code !== 'internal_error'
       ? error
       : this.#faults.onFault(error);
-  }
-}
-
-/** The body that the plugin gets. Most plugins never open it. */
-class InnerBody implements Source {
-  readonly #wrapped: WrappedBody;
-
-  constructor(wrapped: WrappedBody) {
-    this.#wrapped = wrapped;
-  }
-
-  open(sink: Sink): void {
-    this.#wrapped.openGiven(sink);
-  }
-
-  pause(): void {
-    this.#wrapped.given?.pause();
-  }
-
-  resume(): void {
-    this.#wrapped.given?.resume();
-  }
-
-  cancel(reason: GatewayError): void {
-    this.#wrapped.cancelGiven(reason);
   }
 }

@@ -41,7 +41,8 @@ let anyGivenUp = false;
 /** The external plugin whose code runs now. Undefined for built-in plugins. */
 export const currentWork = (): PluginWork | undefined => works.getStore();
 
-export const runAs = <T>(work: PluginWork | undefined, task: () => T): T => works.run(work, task);
+export const runAs = <T, A extends unknown[]>(work: PluginWork | undefined, task: (...args: A) => T, ...args: A): T =>
+  works.run(work, task, ...args);
 
 /** Runs plugin code that belongs to no request: `create`, a closing task, its module. */
 export const runForPlugin = <T>(plugin: string, task: () => T): T => runAs({ plugin, givenUp: false }, task);
