@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { KEY } from '../support/gateway.ts';
 import { startMeasured, type MeasuredGateway } from './measured-gateway.ts';
@@ -12,6 +13,11 @@ beforeAll(async () => {
 });
 
 afterAll(() => gateway.close());
+
+const API = pathToFileURL(join(import.meta.dirname, '../../src/plugin/index.ts')).href;
+
+/** Measured: 4.8 KB in a chain alone. */
+const EMPTY_KB = 5;
 
 /** Compiled code allocates less, so the code must be compiled first. */
 const WARM_UP = 3000;
@@ -59,6 +65,36 @@ it('A chat of 1 KB allocates at most 74 KB with a store, budgets of a key, its t
     rmSync(folder, { recursive: true });
   }
 }, 120_000);
+
+/** Settings with a plugin of this level that does nothing, in front of another one. */
+function withEmptyPlugin(folder: string, level: 'entry' | 'request' | 'attempt', before: string): object {
+  const module = join(folder, 'empty.mjs');
+  const create = 'create: () => async (ctx, next) => { await next(); }';
+  const options = `options: { type: 'object', additionalProperties: false, properties: {} }`;
+  const text = `import { definePlugin } from ${JSON.stringify(API)};\nexport default definePlugin({ name: 'empty', level: '${level}', ${options}, ${create} });\n`;
+  writeFileSync(module, text);
+  return { plugins: [module], chains: { [level]: { add: [{ plugin: 'empty', before }] } } };
+}
+
+it.each([
+  ['entry', 'auth', EMPTY_KB],
+  ['request', 'route', EMPTY_KB],
+  ['attempt', 'transform', EMPTY_KB],
+] as const)(
+  'An empty external plugin of the level %s adds at most the allowed KB to a chat of 1 KB',
+  async (level, before, most) => {
+    const folder = mkdtempSync(join(tmpdir(), 'gatehouse-allocation-'));
+    const counted = await startMeasured({ server: withEmptyPlugin(folder, level, before) });
+    try {
+      const without = await allocated(gateway, '@gpt/gpt-4o-mini');
+      expect((await allocated(counted, '@gpt/gpt-4o-mini')) - without).toBeLessThan(most);
+    } finally {
+      await counted.close();
+      rmSync(folder, { recursive: true });
+    }
+  },
+  240_000,
+);
 
 /** Opens streams until the first event of each has arrived. */
 async function openStreams(count: number, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import { blame } from '../../kernel/outside/blame.ts';
 import { isError } from '../../kernel/outside/thrown.ts';
-import { GatewayError, UpstreamError, type Reply, type Source } from '../../../plugin/index.ts';
+import { GatewayError, UpstreamError, type Reply } from '../../../plugin/index.ts';
 import type { Attempt, Exchange, GatewayContext } from '../../kernel/index.ts';
 import { checkFraming, checkReply, dropFraming } from './check-reply.ts';
 import {
@@ -70,8 +70,7 @@ class PluginRun implements PluginWork, CancelListener, WrapperFaults {
   }
 
   run(): Promise<void> {
-    // An external plugin may return anything.
-    Promise.resolve(runAs(this, startPlugin, this)).then(
+    runAs(this, startPlugin, this).then(
       () => this.#finish(),
       (thrown: unknown) => this.#fail(thrown),
     );
@@ -84,7 +83,8 @@ class PluginRun implements PluginWork, CancelListener, WrapperFaults {
   start(): Promise<void> {
     this.time?.begin();
     try {
-      return this.#instance.middleware(this.#ctx, () => this.#next());
+      // An external plugin may return anything.
+      return Promise.resolve(this.#instance.middleware(this.#ctx, () => this.#next()));
     } catch (error) {
       return Promise.reject(error);
     } finally {
