@@ -58,7 +58,7 @@ describe('the built console', () => {
 
   it('names all files but its page by their content, and refers to them without a leading slash', () => {
     for (const name of Object.keys(files))
-      expect(name).toMatch(/^(?:index\.html|licenses\.txt|[\w.]+-[\w-]{8}\.(?:js|css|svg))$/);
+      expect(name).toMatch(/^(?:index\.html|licenses\.txt|[\w.-]+-[\w-]{8}\.(?:js|css|svg))$/);
     expect(files['index.html']).not.toMatch(/(?:href|src)="(?:\/|https?:)/);
   });
 
