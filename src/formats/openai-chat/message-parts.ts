@@ -47,8 +47,7 @@ export function encodeInput(
     case 'opaque':
       return part.format === 'openai-chat' ? part.value : loseOpaque(part, path, role, report);
     default:
-      report.unreadable(path, `OpenAI chat has no ${part.type} part in a ${role} message`);
-      return undefined;
+      return report.unreadable(path, `OpenAI chat has no ${part.type} part in a ${role} message`);
   }
 }
 
