@@ -34,7 +34,7 @@ export const gemini = {
   encodeError,
   encodeStreamError,
   media: { remote: remoteMedia, stored: storedMedia },
-  signatures: { remove: withoutSignatures },
+  withoutSignatures,
   counting,
   passThrough: { misfits: () => false, clean, edits: passThroughEdits, open: passThrough, streamsAsJson: true },
   texts: { reply: geminiLayout, request: geminiTexts },

@@ -35,7 +35,7 @@ export const openaiChat = {
   encodeError,
   encodeStreamError,
   media: { remote: remoteMedia, stored: storedMedia, byUrl: mediaByUrl },
-  signatures: { remove: withoutSignatures },
+  withoutSignatures,
   counting,
   passThrough: { misfits: () => false, clean, edits: passThroughEdits, open: passThrough, streamsAsJson: false },
   texts: { reply: chatLayout, request: chatTexts },

@@ -26,22 +26,6 @@ export interface TextPieces {
   piece(index: number): string;
 }
 
-class OnePiece implements TextPieces {
-  readonly #text: string;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  lengths(): readonly number[] {
-    return [this.#text.length];
-  }
-
-  piece(): string {
-    return this.#text;
-  }
-}
-
 /**
  * One text of a reply on its way through a transform. What the transform decided goes back into the pieces it came in: a
  * piece in which nothing changed keeps its bytes.
@@ -83,14 +67,22 @@ export class ChannelText {
    * @param slotOf makes the slot of a piece that changes or waits, in their order
    * @param of the pieces of the text, if there are several
    */
-  take(text: string, final: boolean, slotOf: (piece: number) => TextSlot, of: TextPieces = new OnePiece(text)): void {
+  take(text: string, final: boolean, slotOf: (piece: number) => TextSlot, of?: TextPieces): void {
     if (text === '' && !final) return;
     if (this.#ended) throw new ReplyFault('a text goes on behind its end');
     this.#begun = true;
     const given = this.#kept + text;
     const result = this.#run(given, final);
     if (this.#slots.length === 0 && result.keep === 0 && result.out === given) return;
-    this.#decide(given, result, new Filling(this.#slots, of, slotOf));
+    this.#decide(
+      given,
+      result,
+      new Filling(this.#slots, {
+        lengths: of?.lengths() ?? [text.length],
+        text: (piece) => of?.piece(piece) ?? text,
+        slotOf,
+      }),
+    );
   }
 
   /** The text has ended: what it kept is decided. */
@@ -207,22 +199,27 @@ function differences(given: string, consumed: number, out: string): readonly Tex
   return [{ from: start, to: consumed - after, text: out.slice(start, out.length - after) }];
 }
 
+/** The pieces that a text comes in, and what makes the slot of one. */
+interface Pieces {
+  readonly lengths: readonly number[];
+  text(piece: number): string;
+  slotOf(piece: number): TextSlot;
+}
+
 /** Goes through slots in order, then through pieces, which become slots when they change or wait. */
 class Filling {
   readonly #slots: TextSlot[];
-  readonly #pieces: TextPieces | undefined;
+  readonly #pieces: Pieces;
   readonly #lengths: readonly number[];
-  readonly #slotOf: (piece: number) => TextSlot;
   #at = 0;
   #piece = 0;
   /** The decided characters of the piece. */
   #used = 0;
 
-  constructor(slots: TextSlot[], pieces?: TextPieces, slotOf: (piece: number) => TextSlot = none) {
+  constructor(slots: TextSlot[], pieces: Pieces = NO_PIECES) {
     this.#slots = slots;
     this.#pieces = pieces;
-    this.#lengths = pieces?.lengths() ?? [];
-    this.#slotOf = slotOf;
+    this.#lengths = pieces.lengths;
   }
 
   same(text: string, from: number, to: number): void {
@@ -264,9 +261,9 @@ class Filling {
 
   #make(): TextSlot {
     const length = this.#lengths[this.#piece] ?? none();
-    const slot = this.#slotOf(this.#piece);
+    const slot = this.#pieces.slotOf(this.#piece);
     slot.event.open += 1;
-    if (this.#used > 0) slot.text = this.#pieces!.piece(this.#piece).slice(0, this.#used);
+    if (this.#used > 0) slot.text = this.#pieces.text(this.#piece).slice(0, this.#used);
     slot.left = length - this.#used;
     this.#slots.push(slot);
     this.#piece += 1;
@@ -290,3 +287,5 @@ class Filling {
 const none = (): never => {
   throw new TypeError('a transform added text behind the end of what it keeps: keep the last characters until `final`');
 };
+
+const NO_PIECES: Pieces = { lengths: [], text: none, slotOf: none };

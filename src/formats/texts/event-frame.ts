@@ -1,9 +1,9 @@
 import { textLength } from '../json/literal.ts';
 import { BACKSLASH, QUOTE } from '../json/scan.ts';
 import type { ChannelText, TextPieces } from './channel-text.ts';
-import { parsed, PendingEvent, TextSlot, valueOf } from './pending-event.ts';
+import { parsed, PendingEvent, valueOf, type TextSlot } from './pending-event.ts';
 
-interface Span {
+export interface Span {
   readonly from: number;
   readonly to: number;
 }
@@ -28,10 +28,7 @@ export class EventReader {
   }
 
   slot({ from, to }: Span, json: boolean, written?: TextSlot['written']): TextSlot {
-    const event = this.toWait();
-    const slot = new TextSlot(event, { from: from - this.#from, to: to - this.#from, json, written });
-    event.slots.push(slot);
-    return slot;
+    return this.toWait().slot({ from: from - this.#from, to: to - this.#from, json, written });
   }
 
   before(index: number): string {
@@ -115,11 +112,8 @@ export class EventFrame {
 
   /** The event with its text as a slot. */
   slot(view: string, now: number): TextSlot {
-    const event = new PendingEvent(view, now);
     const place = { from: this.#head.length - 1, to: view.length - this.#tail.length + 1, json: false };
-    const slot = new TextSlot(event, { ...place, written: undefined });
-    event.slots.push(slot);
-    return slot;
+    return new PendingEvent(view, now).slot({ ...place, written: undefined });
   }
 }
 

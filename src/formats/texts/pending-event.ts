@@ -49,6 +49,12 @@ export class PendingEvent {
     this.at = at;
   }
 
+  slot(place: ConstructorParameters<typeof TextSlot>[1]): TextSlot {
+    const slot = new TextSlot(this, place);
+    this.slots.push(slot);
+    return slot;
+  }
+
   /** The event with the texts that changed, and all other bytes as they came. @param lost called for what goes with a text */
   written(isChanged: (answer: number) => boolean, lost: (json: string) => void): string {
     if (this.followers.length === 0 && !this.slots.some(({ changed }) => changed)) return this.view;

@@ -6,10 +6,10 @@ import { CLOSE_ARRAY, COMMA, isSpace, OPEN_ARRAY, OPEN_OBJECT } from '../json/sc
 import { eventEnd, hasReturns } from '../sse/event-stream.ts';
 import type { OpenTransform, TextChannel } from './channels.ts';
 import { ChannelText, type TextPieces } from './channel-text.ts';
-import type { LayoutReader, LocatedText, ReplyLayout } from './layout.ts';
+import type { EndedTexts, LayoutReader, LocatedText, ReplyLayout } from './layout.ts';
 import { decoded, PendingEvent, TextSlot } from './pending-event.ts';
-import { dataOf } from './event-data.ts';
-import { EventFrame, EventReader, type AlikeEvents } from './event-frame.ts';
+import { dataOf, type EventData } from './event-data.ts';
+import { EventFrame, EventReader, type AlikeEvents, type Span } from './event-frame.ts';
 import { TextFinder, type Found, type Place } from './walk.ts';
 
 /** The forms of a reply that have texts, as `ReplyForm` of the plugin API. */
@@ -83,12 +83,6 @@ export class ReplyTexts {
   push(bytes: Buffer, now = 0): Buffer | undefined {
     const view = bytes.toString('latin1');
     this.#returns = hasReturns(view);
-    const ends =
-      this.#setup.form === 'sse'
-        ? sseEnds(view, this.#returns)
-        : this.#setup.form === 'json'
-          ? undefined
-          : arrayEnds(view);
     const isFirst = this.#waiting.length === 0;
     const rewritten = this.#rewritten;
     const leaving: Leaving = { view, now, out: [], clean: 0 };
@@ -99,7 +93,7 @@ export class ReplyTexts {
         from = alike.ends.at(-1)!;
         continue;
       }
-      const to = ends?.(from) ?? view.length;
+      const to = this.#endOf(view, from);
       const event = this.#read(view, { from, to, now });
       this.#leave(leaving.out);
       if (event) this.#hold(event, leaving, { from, to });
@@ -108,6 +102,14 @@ export class ReplyTexts {
     this.#pass(leaving, view.length);
     const isSame = isFirst && this.#waiting.length === 0 && this.#rewritten === rewritten;
     return isSame && view.length > 0 ? bytes : joined(leaving.out);
+  }
+
+  /** An event of a JSON array is its object with what stands before it. */
+  #endOf(view: string, from: number): number {
+    const { form } = this.#setup;
+    if (form === 'sse') return eventEnd(view, from, this.#returns);
+    const at = form === 'json' ? -1 : objectAt(view, from, view.length);
+    return at < 0 ? view.length : afterValue(view, at);
   }
 
   /** The reply has ended: all texts are decided. */
@@ -136,7 +138,7 @@ export class ReplyTexts {
   }
 
   /** An event that changes or waits, behind the clean ones before it. */
-  #hold(event: PendingEvent, leaving: Leaving, { from, to }: { readonly from: number; readonly to: number }): void {
+  #hold(event: PendingEvent, leaving: Leaving, { from, to }: Span): void {
     this.#pass(leaving, from);
     leaving.clean = to;
     if (event.open > 0 || this.#waiting.length > 0) this.#wait(event);
@@ -173,7 +175,7 @@ export class ReplyTexts {
   };
 
   /** Reads an event. Undefined: nothing in it changes or waits. */
-  #read(view: string, of: EventPlace): PendingEvent | undefined {
+  #read(view: string, of: Span & { readonly now: number }): PendingEvent | undefined {
     this.#frame = undefined;
     const { text, from, to, data } = this.#dataIn(view, of.from, of.to);
     if (data < 0) return undefined;
@@ -190,7 +192,7 @@ export class ReplyTexts {
       const taken = this.#take(found, root, event);
       if (taken && all.length === 1 && text === view) this.#frame = new EventFrame(event, found, taken);
     }
-    this.#end(this.#reader.ends(root));
+    this.#end(this.#reader.ends?.(root));
     for (const found of all) {
       const { follows } = found.node;
       const answer = found.place.choice;
@@ -224,7 +226,7 @@ export class ReplyTexts {
   }
 
   /** The event's text, and the index of its JSON; -1 for an event without. */
-  #dataIn(view: string, from: number, to: number): EventText {
+  #dataIn(view: string, from: number, to: number): EventData {
     if (this.#setup.form === 'sse') return dataOf(view, { from, to, returns: this.#returns });
     const data = this.#setup.form === 'json' ? skipMark(view) : objectAt(view, from, to);
     return { text: view, from, to, data };
@@ -290,7 +292,7 @@ export class ReplyTexts {
   }
 
   /** Ends texts. @param anew others of their numbers follow */
-  #end(which: ReturnType<LayoutReader['ends']>, anew = false): void {
+  #end(which: EndedTexts | undefined, anew = false): void {
     if (!which) return;
     const isEnded = ({ block }: TextChannel): boolean => which === 'all' || which.block === block;
     this.#endChannels(isEnded);
@@ -324,33 +326,8 @@ interface Leaving {
   clean: number;
 }
 
-interface EventText {
-  readonly text: string;
-  readonly from: number;
-  readonly to: number;
-  readonly data: number;
-}
-
-interface EventPlace {
-  readonly from: number;
-  readonly to: number;
-  readonly now: number;
-}
-
 const joined = (out: readonly string[]): Buffer | undefined =>
   out.length > 0 ? Buffer.from(out.length > 1 ? out.join('') : out[0]!, 'latin1') : undefined;
-
-function sseEnds(view: string, returns: boolean): (from: number) => number {
-  return (from) => eventEnd(view, from, returns);
-}
-
-/** An event of a JSON array is its object with what stands before it. */
-function arrayEnds(view: string): (from: number) => number {
-  return (from) => {
-    const at = objectAt(view, from, view.length);
-    return at < 0 ? view.length : afterValue(view, at);
-  };
-}
 
 function objectAt(view: string, from: number, to: number): number {
   let at = from;
