@@ -200,7 +200,7 @@ function differences(given: string, consumed: number, out: string): readonly Tex
 }
 
 /** The pieces that a text comes in, and what makes the slot of one. */
-interface TextPieces {
+interface SlottedPieces {
   readonly lengths: readonly number[];
   text(piece: number): string;
   slotOf(piece: number): TextSlot;
@@ -209,14 +209,14 @@ interface TextPieces {
 /** Goes through slots in order, then through pieces, which become slots when they change or wait. */
 class Filling {
   readonly #slots: TextSlot[];
-  readonly #pieces: TextPieces;
+  readonly #pieces: SlottedPieces;
   readonly #lengths: readonly number[];
   #at = 0;
   #piece = 0;
   /** The decided characters of the piece. */
   #used = 0;
 
-  constructor(slots: TextSlot[], pieces: TextPieces = NO_PIECES) {
+  constructor(slots: TextSlot[], pieces: SlottedPieces = NO_PIECES) {
     this.#slots = slots;
     this.#pieces = pieces;
     this.#lengths = pieces.lengths;
@@ -288,4 +288,4 @@ const none = (): never => {
   throw new TypeError('a transform added text behind the end of what it keeps: keep the last characters until `final`');
 };
 
-const NO_PIECES: TextPieces = { lengths: [], text: none, slotOf: none };
+const NO_PIECES: SlottedPieces = { lengths: [], text: none, slotOf: none };

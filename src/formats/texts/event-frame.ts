@@ -3,7 +3,7 @@ import { BACKSLASH, QUOTE } from '../json/scan.ts';
 import type { ChannelText, TextPieces } from './channel-text.ts';
 import { parsed, PendingEvent, valueOf, type TextSlot } from './pending-event.ts';
 
-export interface EventSpan {
+export interface EventPlace {
   readonly from: number;
   readonly to: number;
 }
@@ -16,7 +16,7 @@ export class EventReader {
   readonly #now: number;
   pending: PendingEvent | undefined;
 
-  constructor(text: string, { from, to, now }: EventSpan & { readonly now: number }) {
+  constructor(text: string, { from, to, now }: EventPlace & { readonly now: number }) {
     this.text = text;
     this.#from = from;
     this.#to = to;
@@ -27,7 +27,7 @@ export class EventReader {
     return (this.pending ??= new PendingEvent(this.text.slice(this.#from, this.#to), this.#now));
   }
 
-  slot({ from, to }: EventSpan, json: boolean, written?: TextSlot['written']): TextSlot {
+  slot({ from, to }: EventPlace, json: boolean, written?: TextSlot['written']): TextSlot {
     return this.toWait().slot({ from: from - this.#from, to: to - this.#from, json, written });
   }
 
@@ -84,7 +84,7 @@ export class EventFrame {
   readonly #between: string;
 
   /** @param text the JSON string */
-  constructor(event: EventReader, { from, to }: EventSpan, channel: ChannelText) {
+  constructor(event: EventReader, { from, to }: EventPlace, channel: ChannelText) {
     this.#head = event.before(from + 1);
     this.#tail = event.behind(to - 1);
     this.#between = this.#tail + this.#head;

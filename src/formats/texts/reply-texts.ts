@@ -9,7 +9,7 @@ import { ChannelText, type TextPieces } from './channel-text.ts';
 import type { EndedTexts, LayoutReader, LocatedText, ReplyLayout } from './layout.ts';
 import { decoded, PendingEvent, TextSlot } from './pending-event.ts';
 import { dataOf, type EventData } from './event-data.ts';
-import { EventFrame, EventReader, type AlikeEvents, type EventSpan } from './event-frame.ts';
+import { EventFrame, EventReader, type AlikeEvents, type EventPlace } from './event-frame.ts';
 import { TextFinder, type Found, type Place } from './walk.ts';
 
 /** The forms of a reply that have texts, as `ReplyForm` of the plugin API. */
@@ -138,7 +138,7 @@ export class ReplyTexts {
   }
 
   /** An event that changes or waits, behind the clean ones before it. */
-  #hold(event: PendingEvent, leaving: Leaving, { from, to }: EventSpan): void {
+  #hold(event: PendingEvent, leaving: Leaving, { from, to }: EventPlace): void {
     this.#pass(leaving, from);
     leaving.clean = to;
     if (event.open > 0 || this.#waiting.length > 0) this.#wait(event);
@@ -175,7 +175,7 @@ export class ReplyTexts {
   };
 
   /** Reads an event. Undefined: nothing in it changes or waits. */
-  #read(view: string, of: EventSpan & { readonly now: number }): PendingEvent | undefined {
+  #read(view: string, of: EventPlace & { readonly now: number }): PendingEvent | undefined {
     this.#frame = undefined;
     const { text, from, to, data } = this.#dataIn(view, of.from, of.to);
     if (data < 0) return undefined;
