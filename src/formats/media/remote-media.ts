@@ -62,7 +62,7 @@ export interface MediaByUrl {
 export const isAddress = (text: unknown): text is string =>
   typeof text === 'string' && /^(?!data:)[a-z][a-z0-9+.-]*:\/\//i.test(text);
 
-/** What `find` finds in the objects of a list. The decoder refuses malformed content. */
+/** The addresses that `find` finds in the objects of a list. The decoder refuses malformed content. */
 export function mediaIn(
   list: unknown,
   path: MediaPath,

@@ -44,7 +44,7 @@ export class EventReader {
 export class AlikeEvents implements TextPieces {
   /** Where each ends. */
   readonly ends: readonly number[];
-  /** What stands between the quotes of each text, one character for each byte. */
+  /** The characters between the quotes of each text, one for each byte. */
   readonly #literals: readonly string[];
   readonly text: string;
 
@@ -80,7 +80,7 @@ export class EventFrame {
   readonly channel: ChannelText;
   readonly #head: string;
   readonly #tail: string;
-  /** What stands between the texts of two events. */
+  /** The bytes between the texts of two events. */
   readonly #between: string;
 
   /** @param text the JSON string */

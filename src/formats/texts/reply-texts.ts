@@ -316,7 +316,7 @@ export class ReplyTexts {
   }
 }
 
-/** What leaves of the bytes that are read. */
+/** The part of the bytes that leaves. */
 interface Leaving {
   readonly view: string;
   readonly now: number;
