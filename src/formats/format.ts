@@ -204,12 +204,6 @@ interface MediaSupport {
   readonly byUrl?: MediaByUrl;
 }
 
-/** Thoughts of earlier turns that carry the signature of their model. */
-interface SignatureSupport {
-  /** Upstream side: removes all signatures of earlier thoughts, as the upstream refused one. Undefined: none. */
-  remove(body: BodyView, target: Pick<RequestTarget, 'model'>): Cleaning | undefined;
-}
-
 /** Where bodies have the texts that plugins read and change. */
 interface TextPlaces {
   readonly reply: ReplyLayout;
@@ -315,8 +309,11 @@ export interface Format {
   readonly media?: MediaSupport;
   /** Undefined: plugins see no text of this format. */
   readonly texts?: TextPlaces;
-  /** Undefined: thoughts have no signatures. */
-  readonly signatures?: SignatureSupport;
+  /**
+   * Upstream side: removes all signatures of earlier thoughts, as the upstream refused one. Returns undefined for a body without any.
+   * Undefined: thoughts have no signatures.
+   */
+  withoutSignatures?(body: BodyView, target: Pick<RequestTarget, 'model'>): Cleaning | undefined;
   /** Undefined: no route of this format counts tokens. */
   readonly counting?: TokenCounting;
   /** Undefined: requests and replies are written anew even where both sides have this format. */

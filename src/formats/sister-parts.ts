@@ -1,6 +1,6 @@
 import type { CacheMarker, JsonObject, MediaPart, MediaSource, Part } from './conversation.ts';
 import { compact, objectOf, stringOf } from './json/object.ts';
-import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri, typed } from './media/media-types.ts';
+import { audioMime, mediaPart, mimeOfName, mimeOfUrl, parseDataUri, typed } from './media/media-types.ts';
 import { isAddress } from './media/remote-media.ts';
 
 interface SisterMedia {
@@ -19,9 +19,9 @@ const READERS: Readonly<Record<string, (part: JsonObject) => Part | undefined>> 
   input_text: textPart,
   output_text: textPart,
   image_url: ({ image_url: image, detail }) =>
-    mediaPart({ kind: 'image', at: objectOf(image)?.url ?? image, detail: objectOf(image)?.detail ?? detail }),
+    sisterMedia({ kind: 'image', at: objectOf(image)?.url ?? image, detail: objectOf(image)?.detail ?? detail }),
   input_image: ({ image_url: image, file_id: id, detail }) =>
-    mediaPart({ kind: 'image', at: objectOf(image)?.url ?? image, id, detail }),
+    sisterMedia({ kind: 'image', at: objectOf(image)?.url ?? image, id, detail }),
   file: ({ file }) => filePart(objectOf(file) ?? {}),
   input_file: filePart,
   input_audio: ({ input_audio: audio }) => audioPart(objectOf(audio) ?? {}),
@@ -53,7 +53,7 @@ function filePart({
   filename: name,
   mime_type: mime,
 }: JsonObject): Part | undefined {
-  return mediaPart({ kind: 'document', at: data ?? url, id, name, mime });
+  return sisterMedia({ kind: 'document', at: data ?? url, id, name, mime });
 }
 
 function audioPart({ data, format }: JsonObject): Part | undefined {
@@ -66,40 +66,24 @@ function audioPart({ data, format }: JsonObject): Part | undefined {
 function sourcePart(kind: 'image' | 'document', source: JsonObject, name: unknown): Part | undefined {
   const { type, media_type: mime, data, url, file_id: id } = source;
   if (type === 'text' && typeof data === 'string')
-    return compact({
-      type: 'media' as const,
-      media: kind,
-      mime: 'text/plain',
-      source: { kind: 'text' as const, text: data },
-      name: stringOf(name),
-    });
+    return { ...mediaPart(kind, { kind: 'text', text: data }, { name: stringOf(name) }), mime: 'text/plain' };
   if (type === 'base64' && typeof data === 'string') {
-    const source: MediaSource = { kind: 'data', data };
-    return typed(compact({ type: 'media' as const, media: kind, mime: stringOf(mime), source, name: stringOf(name) }));
+    const part = mediaPart(kind, { kind: 'data', data }, { name: stringOf(name) });
+    return typed(typeof mime === 'string' ? { ...part, mime } : part);
   }
   // A document by URL is a PDF (docs/protocols/anthropic-messages.md#sources).
   const pdf = kind === 'document' && type === 'url' ? 'application/pdf' : undefined;
-  return mediaPart({ kind, at: url, id, name, mime: mime ?? pdf });
+  return sisterMedia({ kind, at: url, id, name, mime: mime ?? pdf });
 }
 
-function mediaPart({ kind, at, id, ...given }: SisterMedia): MediaPart | undefined {
+function sisterMedia({ kind, at, id, ...given }: SisterMedia): MediaPart | undefined {
   const name = stringOf(given.name);
   const byName = name === undefined ? undefined : mimeOfName(name);
   const stated = stringOf(given.mime);
   const inline = typeof at === 'string' ? parseDataUri(at) : undefined;
   const detail = given.detail === 'auto' ? undefined : stringOf(given.detail);
   const part = (source: MediaSource, mime: string | undefined, parameters?: string): MediaPart =>
-    typed(
-      compact({
-        type: 'media' as const,
-        media: mime === undefined ? kind : mediaKind(mime),
-        mime,
-        parameters,
-        source,
-        name,
-        detail,
-      }),
-    );
+    typed(mediaPart(kind, source, { mime, parameters, name, detail }));
   if (inline) return part({ kind: 'data', data: inline.data }, stated ?? inline.mime ?? byName, inline.parameters);
   if (isAddress(at)) return part({ kind: 'url', url: at }, stated ?? mimeOfUrl(at) ?? byName);
   if (typeof at === 'string' && kind === 'document')

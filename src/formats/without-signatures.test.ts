@@ -8,7 +8,7 @@ const viewOf = (body: JsonObject): BodyView => ({ has: (key) => key in body, val
 
 /** The fields that the edits change, and the losses. */
 function without(format: FormatName, body: JsonObject, model = 'm') {
-  const cleaning = formats[format].signatures!.remove(viewOf(deepFreeze(body)), { model });
+  const cleaning = formats[format].withoutSignatures!(viewOf(deepFreeze(body)), { model });
   if (!cleaning) return undefined;
   const edited = Object.fromEntries(cleaning.edits.map(({ path, value }) => [path.join('.'), value]));
   return { edited, lost: cleaning.losses.map(({ param }) => param) };

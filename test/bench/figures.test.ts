@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   benchText,
   median,
+  overLimits,
   parseWrk,
   rowsOf,
   shortText,
@@ -11,8 +12,8 @@ import {
   type BenchWindow,
 } from './figures.ts';
 import { moneyText } from './money-figures.ts';
-import { PAGE, README, readMoney, readResults, withBench } from './table.ts';
-import { RUNS, TARGETS, WORKLOADS } from './workloads.ts';
+import { PAGE, PLUGINS_RESULTS, README, readMoney, readResults, withBench, withPlugins } from './table.ts';
+import { RUNS, TARGETS, WORKLOADS, type Run } from './workloads.ts';
 
 describe('the result of wrk', () => {
   it('is the requests, and the failures of every kind together', () => {
@@ -137,28 +138,50 @@ describe('the text of the results', () => {
   it('is the table of docs/reference/performance.md, and its smallest request that of README', () => {
     // Anew with `node test/bench/table.ts`.
     const page = readFileSync(PAGE, 'utf8');
-    expect(page).toBe(withBench(page, benchText(readResults()), moneyText(readMoney())));
+    const withOthers = withBench(page, benchText(readResults()), moneyText(readMoney()));
+    expect(page).toBe(withPlugins(withOthers, readResults(PLUGINS_RESULTS)));
     const readme = readFileSync(README, 'utf8');
     expect(readme).toBe(withBench(readme, shortText(readResults())));
   });
 });
 
 describe('the runs', () => {
-  it('measure the bare proxy first, for every workload of another target', () => {
-    for (const { targets } of Object.values(RUNS)) {
-      expect(Object.keys(targets)[0]).toBe('bare');
-      const bare: readonly string[] = targets.bare;
+  it('measure the base of their ratios first, for every workload of another target', () => {
+    for (const { targets, base } of Object.values<Run>(RUNS)) {
+      expect(Object.keys(targets)[0]).toBe(base);
+      const ofBase: readonly string[] = targets[base]!;
       expect(
         Object.values(targets)
           .flat()
-          .filter((id) => !bare.includes(id)),
+          .filter((id) => !ofBase.includes(id)),
       ).toEqual([]);
     }
   });
 
-  it('measure every workload and every target in the whole run, in at least five rounds', () => {
+  it('have limits for rows that they measure', () => {
+    for (const { targets, limits = {} } of Object.values<Run>(RUNS))
+      for (const [target, byWorkload] of Object.entries(limits))
+        expect(targets[target as keyof typeof targets]).toEqual(expect.arrayContaining(Object.keys(byWorkload)));
+  });
+
+  it('name a row whose ratio is over its limit', () => {
+    const row = {
+      workload: 'sse-once',
+      target: 'mask',
+      us: spreadOf([1]),
+      ratio: 1.81,
+      rounds: 3,
+      foreign: 0,
+    } as const;
+    expect(overLimits([row, { ...row, ratio: 1.8 }], RUNS.plugins.limits)).toEqual([
+      'mask, sse-once: 1.81 is over the limit of 1.8',
+    ]);
+  });
+
+  it('measure every workload in the whole run, in at least five rounds, and every target there or with the plugins', () => {
     const { targets, rounds } = RUNS.whole;
-    expect(Object.keys(targets)).toEqual(Object.keys(TARGETS));
+    const measured = [...Object.keys(targets), ...Object.keys(RUNS.plugins.targets)];
+    expect(new Set(measured)).toEqual(new Set(Object.keys(TARGETS)));
     expect(targets.bare).toEqual(Object.keys(WORKLOADS));
     expect(rounds).toBeGreaterThanOrEqual(5);
   });

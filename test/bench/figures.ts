@@ -1,5 +1,5 @@
 /** From measured windows to rows, and from rows to the tables of the docs: no clock, no process. */
-import { TARGET_IDS, TARGETS, WORKLOAD_IDS, WORKLOADS, type TargetId, type WorkloadId } from './workloads.ts';
+import { TARGET_IDS, TARGETS, WORKLOAD_IDS, WORKLOADS, type Run, type TargetId, type WorkloadId } from './workloads.ts';
 
 /** One measured window of one process. */
 export interface BenchWindow {
@@ -15,6 +15,8 @@ export interface BenchWindow {
    * process, in turns, because processes of the same code and minutes of the same machine differ by more than the two clients.
    */
   readonly toChat?: number;
+  /** Its CPU time by that of the base, which ran beside it, in turns. */
+  readonly toBase?: number;
 }
 
 export interface Spread {
@@ -27,7 +29,7 @@ export interface BenchRow {
   readonly workload: WorkloadId;
   readonly target: TargetId;
   readonly us: Spread;
-  /** Median of the rounds' ratios to the bare proxy in the same round. */
+  /** Median of the rounds' ratios to the base of the run in the same round: the bare proxy, or Gatehouse without a plugin. */
   readonly ratio: number;
   /** For a client of Responses: the median of the windows' quotients (BenchWindow.toChat). */
   readonly toChat?: number;
@@ -78,28 +80,37 @@ export const spreadOf = (values: readonly number[]): Spread => ({
 });
 
 /** One row for each measured pair, in the order of the tables of workloads and targets. */
-export function rowsOf(windows: readonly BenchWindow[]): readonly BenchRow[] {
+export function rowsOf(windows: readonly BenchWindow[], base: TargetId = 'bare'): readonly BenchRow[] {
   return WORKLOAD_IDS.flatMap((workload) =>
     TARGET_IDS.flatMap((target) => {
       const own = windows.filter((one) => one.workload === workload && one.target === target);
       if (own.length === 0) return [];
       const us = own.map((one) => one.us);
       const foreign = rounded(median(own.map((one) => one.foreign)), 3);
-      const row = { workload, target, us: spreadOf(us), ratio: ratioToBare(windows, own), rounds: own.length, foreign };
+      const ratio = ratioTo(base, windows, own);
+      const row = { workload, target, us: spreadOf(us), ratio, rounds: own.length, foreign };
       const toChat = own.flatMap((one) => one.toChat ?? []);
       return [toChat.length > 0 ? { ...row, toChat: rounded(median(toChat), 2) } : row];
     }),
   );
 }
 
-function ratioToBare(windows: readonly BenchWindow[], own: readonly BenchWindow[]): number {
-  const bareTime = ({ workload, round }: BenchWindow): number => {
-    const found = windows.find((one) => one.target === 'bare' && one.workload === workload && one.round === round);
-    if (!found) throw new Error(`round ${round} has no window of bare for ${workload}`);
-    return found.us;
+function ratioTo(base: TargetId, windows: readonly BenchWindow[], own: readonly BenchWindow[]): number {
+  const ratioOf = ({ us, toBase, workload, round }: BenchWindow): number => {
+    if (toBase !== undefined) return toBase;
+    const found = windows.find((one) => one.target === base && one.workload === workload && one.round === round);
+    if (!found) throw new Error(`round ${round} has no window of ${base} for ${workload}`);
+    return us / found.us;
   };
-  return rounded(median(own.map((one) => one.us / bareTime(one))), 2);
+  return rounded(median(own.map(ratioOf)), 2);
 }
+
+/** Rows whose ratio is over the limit of the run, in words. */
+export const overLimits = (rows: readonly BenchRow[], limits: Run['limits'] = {}): readonly string[] =>
+  rows.flatMap(({ target, workload, ratio }) => {
+    const most = limits[target]?.[workload];
+    return most !== undefined && ratio > most ? [`${target}, ${workload}: ${ratio} is over the limit of ${most}`] : [];
+  });
 
 const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
 const spreadText = ({ min, median, max }: Spread): string =>
@@ -107,12 +118,15 @@ const spreadText = ({ min, median, max }: Spread): string =>
 const rowText = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
 
 /** The generated table of the page on performance. */
-export function benchText({ command, machine, node, commit, date, rows, starts }: BenchResults): string {
+export function benchText(
+  { command, machine, node, commit, date, rows, starts }: BenchResults,
+  base = 'bare proxy',
+): string {
   const where = `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB`;
   const lines = [
     `\`${command}\`, ${date}, commit ${commit}, Node ${node}, ${where}:`,
     '',
-    '| Request | Gateway | CPU µs per request | × bare proxy | Rounds | Other programs |',
+    `| Request | Gateway | CPU µs per request | × ${base} | Rounds | Other programs |`,
     '|---|---|---:|---:|---:|---:|',
     ...rows.map(({ workload, target, us, ratio, rounds, foreign }) =>
       rowText([WORKLOADS[workload].title, TARGETS[target], spreadText(us), ratio.toFixed(2), rounds, percent(foreign)]),

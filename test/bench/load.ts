@@ -7,7 +7,7 @@ import { parseWrk } from './figures.ts';
 import { assertRunning, LOAD_CORE, startPinned, type Pinned } from './processes.ts';
 
 const PORT = 8800;
-const MOST_START_MS = 60_000;
+const MOST_START_MS = 300_000;
 
 export interface Load {
   readonly path: string;
@@ -16,12 +16,14 @@ export interface Load {
   readonly body: string;
   readonly connections: number;
   readonly seconds: number;
+  /** Default: 8800. */
+  readonly port?: number | undefined;
 }
 
 /** A closed loop of wrk. Returns the number of replies; throws if one of them failed. */
-export async function runWrk({ path, headers, body, connections, seconds }: Load): Promise<number> {
+export async function runWrk({ path, headers, body, connections, seconds, port = PORT }: Load): Promise<number> {
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '20s', '-s'];
-  const wrk = startPinned(['wrk', ...options, packageFile('test/bench/post.lua'), `http://127.0.0.1:${PORT}${path}`], {
+  const wrk = startPinned(['wrk', ...options, packageFile('test/bench/post.lua'), `http://127.0.0.1:${port}${path}`], {
     core: LOAD_CORE,
     stdout: 'pipe',
     env: {
@@ -38,10 +40,12 @@ export async function runWrk({ path, headers, body, connections, seconds }: Load
   return requests;
 }
 
-function statusOf({ path, headers }: Pick<Load, 'path' | 'headers'>, body: string): Promise<number | undefined> {
+type Asked = Pick<Load, 'path' | 'headers' | 'port'>;
+
+function statusOf({ path, headers, port = PORT }: Asked, body: string): Promise<number | undefined> {
   return new Promise((resolve) => {
     const all = { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    const sent = request({ host: '127.0.0.1', port: PORT, path, method: 'POST', headers: all, agent: false }, (res) => {
+    const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers: all, agent: false }, (res) => {
       res.resume();
       res.on('end', () => resolve(res.statusCode));
       res.on('error', () => resolve(undefined));
@@ -52,7 +56,7 @@ function statusOf({ path, headers }: Pick<Load, 'path' | 'headers'>, body: strin
 }
 
 /** Waits for the first reply with status 200. */
-export async function firstReply(gateway: Pinned, load: Pick<Load, 'path' | 'headers'>, body: string): Promise<void> {
+export async function firstReply(gateway: Pinned, load: Asked, body: string): Promise<void> {
   const from = performance.now();
   for (;;) {
     const status = await statusOf(load, body);
@@ -75,7 +79,7 @@ const listens = (port: number): Promise<boolean> =>
 
 /** The ports are fixed: a reply from another program must not be measured. */
 export async function assertPortsFree(): Promise<void> {
-  for (const port of [8800, 8801, 8802, 9001, 9002, 9003])
+  for (const port of [8800, 8801, 8802, 8810, 8811, 8812, 9001, 9002, 9003])
     if (await listens(port)) throw new Error(`port ${port} is in use`);
 }
 

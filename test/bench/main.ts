@@ -1,21 +1,31 @@
 /**
  * `npm run bench`, `npm run bench -- quick`, or `npm run bench -- responses`: CPU time per request of Gatehouse and others, each as a
  * ratio to a bare proxy in the same run. README.md here has the method. The first measures all rows and writes docs/bench.json.
+ * `npm run bench -- plugins` measures plugins and guards beside Gatehouse without them, and writes docs/bench-plugins.json. With
+ * `BENCH_BEFORE=DIR` it measures the build in DIR beside them too. `BENCH_SHORT=1` shows in three minutes that a run works.
  * `npm run bench -- money` measures the money of a request alone, and writes docs/bench-money.json.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
-import { benchText, median, rowsOf, type BenchResults, type BenchWindow, type StartRow } from './figures.ts';
+import {
+  benchText,
+  median,
+  overLimits,
+  rowsOf,
+  type BenchResults,
+  type BenchWindow,
+  type StartRow,
+} from './figures.ts';
 import { assertPortsFree, firstReply, runWrk, untilListening, type Load } from './load.ts';
 import { moneyText } from './money-figures.ts';
 import { MOCK_CONF, PROXY_CONF } from './nginx.ts';
 import { coreTime, cpuNs, GATEWAY_CORE, LOAD_CORE, startPinned, stopPinned, type Pinned } from './processes.ts';
 import { requestBody } from './replies.ts';
 import { measureStarts } from './starts.ts';
-import { MONEY_RESULTS, RESULTS } from './table.ts';
+import { MONEY_RESULTS, PLUGINS_RESULTS, RESULTS, WITHOUT_PLUGIN } from './table.ts';
 import { CHAT_PATH, targetsFor } from './targets.ts';
 import { RUNS, WORKLOAD_IDS, WORKLOADS, type Run, type TargetId, type WorkloadId } from './workloads.ts';
 
@@ -24,6 +34,11 @@ const WINDOW_SECONDS = 3;
 const MOST_FOREIGN = 0.12;
 /** Windows of each of two clients that are compared. */
 const TURNS = 4;
+/** Pairs of windows of a base and what runs beside it. */
+const PAIRS = 4;
+
+/** Its figures say nothing. */
+const SHORT = { rounds: 1, warmUp: 1 } as const;
 
 type Api = 'chat' | 'responses';
 const apiOf = (path: string): Api => (path === CHAT_PATH ? 'chat' : 'responses');
@@ -113,6 +128,57 @@ async function measureAll(run: Run, folder: string): Promise<readonly BenchWindo
   return windows;
 }
 
+/** The base and each other target beside it, on the same core in windows of a second by turns: minutes of one machine differ by more than plugins do. */
+async function measureBeside(run: Run, folder: string): Promise<readonly BenchWindow[]> {
+  const windows: BenchWindow[] = [];
+  const targets = targetsFor(Object.keys(run.targets) as TargetId[], folder);
+  const base = targets.get(run.base)!;
+  for (let round = 0; round < run.rounds; round += 1) {
+    for (const [target, beside] of targets) {
+      if (target === run.base) continue;
+      const both = [base, beside].map((one) => ({ ...one, gateway: startPinned(one.command, { core: GATEWAY_CORE }) }));
+      for (const { gateway, headers, port } of both)
+        await firstReply(gateway, { path: CHAT_PATH, headers: headers(9001), port }, requestBody(1, false, 'chat'));
+      for (const workload of run.targets[target]!) {
+        const { port: upstream, connections } = WORKLOADS[workload];
+        const body = bodyFile(folder, workload, 'chat');
+        const loads = both.map(({ headers, port }): Load => ({
+          path: CHAT_PATH,
+          headers: headers(upstream),
+          port,
+          body,
+          connections,
+          seconds: 1,
+        }));
+        for (const [index, { gateway }] of both.entries()) await warmUp(gateway, loads[index]!, run.warmUp);
+        const pairs: (readonly Figures[])[] = [];
+        for (let turn = 0; turn < PAIRS; turn += 1) {
+          const pair: Figures[] = [];
+          for (const index of turn % 2 === 0 ? [0, 1] : [1, 0])
+            pair[index] = await measure(both[index]!.gateway, loads[index]!, run.tries);
+          pairs.push(pair);
+        }
+        const middle = (index: number, of: 'us' | 'foreign'): number => median(pairs.map((pair) => pair[index]![of]));
+        const toBase = median(pairs.map(([one, other]) => other!.us / one!.us));
+        windows.push({
+          round,
+          target: run.base,
+          workload,
+          us: middle(0, 'us'),
+          foreign: middle(0, 'foreign'),
+          toBase: 1,
+        });
+        windows.push({ round, target, workload, us: middle(1, 'us'), foreign: middle(1, 'foreign'), toBase });
+        console.log(
+          `${round + 1}/${run.rounds} ${target} ${workload}: ${middle(1, 'us').toFixed(1)} µs, ${toBase.toFixed(3)}`,
+        );
+      }
+      for (const { gateway } of both) await stopPinned(gateway);
+    }
+  }
+  return windows;
+}
+
 function figuresText({ us, foreign, toChat }: Figures): string {
   const quotient = toChat === undefined ? '' : `, ÷ chat ${toChat.toFixed(2)}`;
   return `${us.toFixed(1)} µs${quotient}, foreign ${foreign.toFixed(2)}`;
@@ -134,7 +200,7 @@ const hereAndNow = (): Pick<BenchResults, 'machine' | 'node' | 'commit' | 'date'
 });
 
 function resultsOf(run: Run, windows: readonly BenchWindow[], starts: readonly StartRow[]): BenchResults {
-  return { command: run.command, ...hereAndNow(), rows: rowsOf(windows), starts };
+  return { command: run.command, ...hereAndNow(), rows: rowsOf(windows, run.base), starts };
 }
 
 async function money(): Promise<void> {
@@ -146,11 +212,18 @@ async function money(): Promise<void> {
   );
 }
 
+const FILES: ReadonlyMap<Run, string> = new Map<Run, string>([
+  [RUNS.whole, RESULTS],
+  [RUNS.plugins, PLUGINS_RESULTS],
+]);
+
 async function main([mode = 'whole', ...rest]: readonly string[]): Promise<void> {
   if (mode === 'money' && rest.length === 0) return money();
-  if (!Object.hasOwn(RUNS, mode) || rest.length > 0) throw new Error('usage: npm run bench [-- quick|responses|money]');
+  if (!Object.hasOwn(RUNS, mode) || rest.length > 0)
+    throw new Error('usage: npm run bench [-- quick|responses|plugins|money]');
   if (process.platform !== 'linux' || cpus().length < 2) throw new Error('npm run bench needs Linux with two cores');
-  const run: Run = RUNS[mode as keyof typeof RUNS];
+  const known: Run = RUNS[mode as keyof typeof RUNS];
+  const run = process.env['BENCH_SHORT'] === '1' ? { ...known, ...SHORT } : known;
   execFileSync(packageFile('test/bench/install-tools.sh'), {
     stdio: 'inherit',
     env: { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` },
@@ -160,14 +233,21 @@ async function main([mode = 'whole', ...rest]: readonly string[]): Promise<void>
   writeFiles(folder);
   const mocks = await startMocks(folder);
   try {
-    const windows = await measureAll(run, folder);
+    const windows = await (run.base === 'bare' ? measureAll : measureBeside)(run, folder);
     const starts = run.starts ? await measureStarts(run.rounds) : [];
     const results = resultsOf(run, windows, starts);
-    console.log(`\n${benchText(results)}`);
+    console.log(`\n${benchText(results, run.base === 'bare' ? undefined : WITHOUT_PLUGIN)}`);
+    for (const problem of overLimits(results.rows, run.limits)) {
+      console.log(problem);
+      process.exitCode = 1;
+    }
     // Part of the rows must not replace the published table.
-    if (run !== RUNS.whole) return;
-    writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
-    console.log('Written to docs/bench.json. `npm run generate` updates docs/reference/performance.md.');
+    const file = FILES.get(known);
+    if (file === undefined) return;
+    writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+    console.log(
+      `Written to ${relative(packageFile(''), file)}. \`npm run generate\` updates docs/reference/performance.md.`,
+    );
   } finally {
     for (const mock of mocks) await stopPinned(mock);
     rmSync(folder, { recursive: true, force: true });

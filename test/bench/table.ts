@@ -10,10 +10,16 @@ export const RESULTS = packageFile('docs/bench.json');
 export const MONEY_RESULTS = packageFile('docs/bench-money.json');
 const BEGIN = '<!-- Generated from docs/bench.json by `node test/bench/table.ts`. -->';
 const END = '<!-- End of the generated table of costs. -->';
+const PLUGINS_BEGIN = '<!-- Generated from docs/bench-plugins.json by `node test/bench/table.ts`. -->';
+const PLUGINS_END = '<!-- End of the generated table of plugins. -->';
 const MONEY_BEGIN = '<!-- Generated from docs/bench-money.json by `node test/bench/table.ts`. -->';
 const MONEY_END = '<!-- End of the generated table of the money of a request. -->';
 
-export const readResults = (): BenchResults => JSON.parse(readFileSync(RESULTS, 'utf8')) as BenchResults;
+export const PLUGINS_RESULTS = packageFile('docs/bench-plugins.json');
+/** The base of the ratios of plugins. */
+export const WITHOUT_PLUGIN = 'no plugin';
+
+export const readResults = (file = RESULTS): BenchResults => JSON.parse(readFileSync(file, 'utf8')) as BenchResults;
 
 export const readMoney = (): MoneyResults => JSON.parse(readFileSync(MONEY_RESULTS, 'utf8')) as MoneyResults;
 
@@ -22,6 +28,9 @@ export function withBench(page: string, text: string, money?: string): string {
   const withTable = between(page, text, [BEGIN, END]);
   return money === undefined ? withTable : between(withTable, money, [MONEY_BEGIN, MONEY_END]);
 }
+
+export const withPlugins = (page: string, results: BenchResults): string =>
+  between(page, benchText(results, WITHOUT_PLUGIN), [PLUGINS_BEGIN, PLUGINS_END]);
 
 function between(page: string, text: string, [begin, end]: readonly [string, string]): string {
   const from = page.indexOf(begin);
@@ -32,6 +41,7 @@ function between(page: string, text: string, [begin, end]: readonly [string, str
 
 if (import.meta.main) {
   const results = readResults();
-  writeFileSync(PAGE, withBench(readFileSync(PAGE, 'utf8'), benchText(results), moneyText(readMoney())));
+  const page = withBench(readFileSync(PAGE, 'utf8'), benchText(results), moneyText(readMoney()));
+  writeFileSync(PAGE, withPlugins(page, readResults(PLUGINS_RESULTS)));
   writeFileSync(README, withBench(readFileSync(README, 'utf8'), shortText(results)));
 }

@@ -4,7 +4,8 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
-import type { TargetId } from './workloads.ts';
+import { PORT_BESIDE, writePluginSettings } from './plugin-settings.ts';
+import { WITH_PLUGIN, type TargetId } from './workloads.ts';
 
 export const CHAT_PATH = '/v1/chat/completions';
 
@@ -12,6 +13,8 @@ interface Target {
   /** Default: that of chat completions. Windows of another path take turns with windows of chat completions. */
   readonly path?: string;
   readonly command: readonly string[];
+  /** Default: 8800. */
+  readonly port?: number | undefined;
   /** Headers of a request to the mock at this port. */
   readonly headers: (port: number) => Readonly<Record<string, string>>;
 }
@@ -45,8 +48,8 @@ export const GATEHOUSE_HEADERS = (slug: string) => (port: number) => ({
   ...(slug === 'ver' && { authorization: 'Bearer ya29.test' }),
 });
 
-const gatehouse = (slug: string): Target => ({
-  command: [process.execPath, packageFile('src/cli/main.ts'), 'serve', '--configs', SETTINGS],
+const gatehouse = (slug: string, configs = SETTINGS, build = packageFile('')): Target => ({
+  command: [process.execPath, join(build, 'src/cli/main.ts'), 'serve', '--configs', configs],
   headers: GATEHOUSE_HEADERS(slug),
 });
 
@@ -68,6 +71,11 @@ const portkey = (folder: string, provider: string, more: Readonly<Record<string,
 /** @param folder of the run, with the configuration of nginx */
 export function targetsFor(wanted: readonly TargetId[], folder: string): ReadonlyMap<TargetId, Target> {
   const peer = wanted.some((id) => id.startsWith('portkey')) ? portkeyFolder() : undefined;
+  const { BENCH_BEFORE } = process.env;
+  const besideIt = (id: Parameters<typeof writePluginSettings>[1], build?: string): Target => ({
+    ...gatehouse('oai', writePluginSettings(folder, id), build),
+    port: PORT_BESIDE,
+  });
   const vertex = { 'x-portkey-vertex-project-id': 'p1', 'x-portkey-vertex-region': 'us-central1' };
   const all: readonly (readonly [TargetId, Target])[] = [
     ['bare', { command: [process.execPath, packageFile('test/bench/bare-proxy.ts')], headers: direct }],
@@ -76,6 +84,9 @@ export function targetsFor(wanted: readonly TargetId[], folder: string): Readonl
     ['gatehouse-anthropic', gatehouse('ant')],
     ['gatehouse-responses', { ...gatehouse('ant'), path: '/v1/responses' }],
     ['gatehouse-gemini', gatehouse('ver')],
+    // An earlier build, in a folder with its packages.
+    ...(BENCH_BEFORE === undefined ? [] : ([['before', besideIt('before', BENCH_BEFORE)]] as const)),
+    ...WITH_PLUGIN.map((id) => [id, besideIt(id)] as const),
     ...(peer === undefined
       ? []
       : ([

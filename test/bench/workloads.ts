@@ -21,7 +21,7 @@ export const WORKLOADS = {
 export type WorkloadId = keyof typeof WORKLOADS;
 export const WORKLOAD_IDS = Object.keys(WORKLOADS) as readonly WorkloadId[];
 
-/** In the order of their turns. All ratios are to `bare`. */
+/** In the order of their turns. */
 export const TARGETS = {
   bare: 'bare proxy: `node:http` and undici',
   nginx: 'nginx',
@@ -32,10 +32,31 @@ export const TARGETS = {
   'portkey-openai': 'Portkey 1.15.2, same format',
   'portkey-anthropic': 'Portkey 1.15.2 to Anthropic',
   'portkey-gemini': 'Portkey 1.15.2 to Gemini',
+  before: 'the build in the folder of BENCH_BEFORE',
+  'empty-entry': 'an empty plugin of the level `entry`',
+  'empty-request': 'an empty plugin of the level `request`',
+  'empty-attempt': 'an empty plugin of the level `attempt`',
+  observe: 'a plugin that observes the texts of replies',
+  texts: 'the example [mask](../plugins/examples/mask/index.js), without a match',
+  mask: 'a plugin that masks a word in one event of eight',
+  events: 'a plugin that reads the events of replies',
+  pii: 'a guard `pii` that masks, on input and output',
 } as const;
 
 export type TargetId = keyof typeof TARGETS;
 export const TARGET_IDS = Object.keys(TARGETS) as readonly TargetId[];
+
+/** Gatehouse in the same format, with one plugin or guard more. */
+export const WITH_PLUGIN = [
+  'empty-entry',
+  'empty-request',
+  'empty-attempt',
+  'observe',
+  'texts',
+  'mask',
+  'events',
+  'pii',
+] as const satisfies readonly TargetId[];
 
 export interface Run {
   readonly command: string;
@@ -47,9 +68,14 @@ export interface Run {
   /** Whether the start of the packed install is measured too. */
   readonly starts: boolean;
   readonly targets: Readonly<Partial<Record<TargetId, readonly WorkloadId[]>>>;
+  /** All ratios are to it. */
+  readonly base: TargetId;
+  /** A run whose ratio is larger fails. */
+  readonly limits?: Readonly<Partial<Record<TargetId, Readonly<Partial<Record<WorkloadId, number>>>>>>;
 }
 
 const mapped = ['json-1k', 'sse-once', 'sse-each'] as const;
+const plain = ['json-1k', 'sse-once'] as const;
 
 export const RUNS = {
   quick: {
@@ -58,6 +84,7 @@ export const RUNS = {
     warmUp: 4,
     tries: 2,
     starts: false,
+    base: 'bare',
     targets: {
       bare: ['json-1k', 'json-100k', 'sse-once'],
       nginx: ['json-1k'],
@@ -74,6 +101,7 @@ export const RUNS = {
     warmUp: 8,
     tries: 2,
     starts: false,
+    base: 'bare',
     targets: {
       bare: ['json-1k', 'sse-once'],
       'gatehouse-anthropic': ['json-1k', 'sse-once'],
@@ -86,6 +114,7 @@ export const RUNS = {
     warmUp: 8,
     tries: 3,
     starts: true,
+    base: 'bare',
     targets: {
       bare: WORKLOAD_IDS,
       nginx: WORKLOAD_IDS,
@@ -97,6 +126,34 @@ export const RUNS = {
       'portkey-openai': ['json-1k', 'json-100k', 'json-1m'],
       'portkey-anthropic': ['json-1k'],
       'portkey-gemini': ['json-1k'],
+    },
+  },
+  /** Plugins and guards, beside Gatehouse without one. */
+  plugins: {
+    command: 'npm run bench -- plugins',
+    rounds: 5,
+    warmUp: 8,
+    tries: 1,
+    starts: false,
+    base: 'gatehouse-openai',
+    targets: {
+      'gatehouse-openai': plain,
+      before: plain,
+      'empty-entry': ['json-1k'],
+      'empty-request': ['json-1k'],
+      'empty-attempt': ['json-1k'],
+      observe: ['sse-once'],
+      texts: ['sse-once'],
+      mask: ['sse-once'],
+      events: ['sse-once'],
+      pii: ['sse-once'],
+    },
+    limits: {
+      'empty-entry': { 'json-1k': 1.05 },
+      'empty-request': { 'json-1k': 1.05 },
+      'empty-attempt': { 'json-1k': 1.05 },
+      texts: { 'sse-once': 1.5 },
+      mask: { 'sse-once': 1.8 },
     },
   },
 } as const satisfies Readonly<Record<string, Run>>;

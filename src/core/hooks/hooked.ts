@@ -6,7 +6,7 @@ import type { Reply, Source } from '../../plugin/reply.ts';
 import type { ReplyLayout } from '../../formats/texts/layout.ts';
 import { ReplyTexts } from '../../formats/texts/reply-texts.ts';
 import type { ClientContext } from '../../formats/format.ts';
-import type { TextChannel, TextTransform } from '../../formats/texts/channels.ts';
+import { joining, type TextChannel, type TextTransform } from '../../formats/texts/channels.ts';
 import { lose } from '../../formats/losses/reply-losses.ts';
 import type { GatewayContext, Middleware, Operation, Plugin, RequestBody } from '../kernel/index.ts';
 import { currentWork, runAs } from '../kernel/outside/plugin-work.ts';
@@ -239,13 +239,11 @@ class HookRun {
   /** The transform of a plugin that only observes: what it returns is dropped. */
   readonly #openObserved = (channel: TextChannel): TextTransform | undefined => {
     const transform = this.#open(channel);
-    return (
-      transform &&
-      ((text, final) => {
-        transform(text, final);
-        return text;
-      })
-    );
+    if (!transform) return undefined;
+    return joining((text, final) => {
+      transform(text, final);
+      return { text };
+    });
   };
 
   // Events

@@ -199,7 +199,7 @@ function signatureRemoval(upstream: Format, { model }: RequestTarget): NonNullab
   return (failure, sent) => {
     if (!refusesSignature(failure)) return undefined;
     const body = viewOf(sent);
-    const cleaning = upstream.signatures?.remove(body, { model });
+    const cleaning = upstream.withoutSignatures?.(body, { model });
     if (!cleaning) return undefined;
     const thinking = cleaning.losses.filter(({ param }) => param === 'thinking');
     return { body: body.edit(cleaning.edits).encode(), losses: [LOSS, ...thinking] };

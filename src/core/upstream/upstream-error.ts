@@ -1,5 +1,6 @@
 import { withoutAccount, withoutPage } from './shown-message.ts';
-import { STATUS_BY_GOOGLE, STATUS_BY_TYPE } from '../../formats/anthropic-messages/errors.ts';
+import { STATUS_BY_TYPE } from '../../formats/anthropic-messages/errors.ts';
+import { STATUS_BY_GOOGLE } from '../../formats/google-errors.ts';
 import type { UpstreamFailure } from '../../formats/events.ts';
 import { codeOfWording } from './wordings.ts';
 import { UpstreamError, type ErrorCode } from '../../plugin/index.ts';
@@ -24,7 +25,6 @@ const CODE_BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
 /** For failures without a status: docs/protocols/errors.md#anthropic-errors, docs/protocols/errors.md#google-errors. */
 const STATUS_BY_KIND: ReadonlyMap<string, number> = new Map([
   ...STATUS_BY_GOOGLE,
-  ['UNIMPLEMENTED', 501],
   ...STATUS_BY_TYPE,
   ['insufficient_quota', 402],
   ['server_error', 500],

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { Cleaning, SearchableBody, BodyView, BodyEdit } from '../body-view.ts';
-import { isObject, objectOf, listOf, stringOf } from '../json/object.ts';
+import { editItems, isObject, objectOf, listOf, stringOf } from '../json/object.ts';
 import { labelHeader, type LabelledTarget } from '../labels.ts';
 import { joinLosses, LossReport } from '../losses/losses.ts';
 import { registered } from '../media/media-types.ts';
@@ -72,9 +72,8 @@ function isSignedImage(block: JsonObject, next: unknown): boolean {
 /** An image, or a result with one, whose type clients derive from the extension of a file (media/media-types.ts). */
 function withRegisteredType(block: JsonObject): JsonObject {
   if (block.type === 'tool_result') {
-    const given = listOf(block.content) ?? [];
-    const content = given.map((inner) => (isObject(inner) ? withRegisteredType(inner) : inner));
-    return content.some((inner, at) => inner !== given[at]) ? { ...block, content } : block;
+    const content = editItems(block.content, withRegisteredType);
+    return content ? { ...block, content } : block;
   }
   const source = block.type === 'image' || block.type === 'document' ? objectOf(block.source) : undefined;
   const stated = stringOf(source?.media_type);
@@ -110,46 +109,25 @@ interface Editing {
 
 /** Edits the blocks of a body in this format. Undefined when every block stays unchanged. */
 function editMessages(body: BodyView, { judge, lostThinking }: Editing): Cleaning | undefined {
-  const messages = listOf(body.value('messages'));
-  if (!messages) return undefined;
   const losses = new LossReport();
-  let changed = false;
-  const kept = messages.flatMap((message, at) => {
-    const content = isObject(message) ? listOf(message.content) : undefined;
-    if (!isObject(message) || !content) return [message];
-    const edited = editContent(content, `messages[${at}].content`, { judge, losses });
-    if (edited === content) return [message];
-    changed = true;
+  const kept = editItems(body.value('messages'), (message, at) => {
+    const content = editItems(message.content, (block, index) => {
+      const place = `messages[${at}].content[${index}]`;
+      const verdict = judge(block, listOf(message.content)?.[index + 1], place, losses);
+      return typeof verdict === 'string' ? losses.dropped(place, verdict) : verdict;
+    });
+    if (!content) return message;
     // The API refuses an empty message, and merges the neighbours of a removed message
     // (docs/protocols/anthropic-messages.md#turns).
-    return edited.length > 0 ? [{ ...message, content: edited }] : [];
+    return content.length > 0 ? { ...message, content } : undefined;
   });
-  if (!changed) return undefined;
+  if (!kept) return undefined;
   const edits: BodyEdit[] = [{ path: ['messages'], value: kept, source: 'gateway' }];
   if (needsThinking(body) && loopLostThinking(wireMessages(kept))) {
     edits.push({ path: ['thinking'], value: undefined, source: 'gateway' });
     losses.dropped('thinking', lostThinking);
   }
   return { edits, losses: losses.list() };
-}
-
-/** Returns the same list when nothing changes. */
-function editContent(
-  content: readonly unknown[],
-  path: string,
-  { judge, losses }: Pick<Editing, 'judge'> & { readonly losses: LossReport },
-): readonly unknown[] {
-  let changed = false;
-  const kept = content.flatMap((block, at) => {
-    if (!isObject(block)) return [block];
-    const place = `${path}[${at}]`;
-    const verdict = judge(block, content[at + 1], place, losses);
-    changed ||= verdict !== block;
-    if (typeof verdict !== 'string') return [verdict];
-    losses.dropped(place, verdict);
-    return [];
-  });
-  return changed ? kept : content;
 }
 
 /** With manual thinking a tool loop begins with it (docs/protocols/anthropic-messages.md#thinking-blocks). */

@@ -1,4 +1,4 @@
-import { pathsBy, type PathSpellings } from '../losses/places.ts';
+import { pathsBy } from '../losses/places.ts';
 import type { BodyView } from '../body-view.ts';
 import type { ClientSettings, ClientOptions } from '../format.ts';
 import { isObject } from '../json/object.ts';
@@ -30,7 +30,7 @@ function thoughtsFor(body: BodyView): 'shown' | 'omitted' | 'none' {
 }
 
 /** Fields that this API names differently from OpenAI's chat API, whose names losses use. */
-const NAMES: PathSpellings = [
+export const clientPaths = pathsBy([
   [/^user$/, 'metadata.user_id'],
   [/^stop$/, 'stop_sequences'],
   [/^parallel_tool_calls$/, 'tool_choice.disable_parallel_tool_use'],
@@ -44,6 +44,4 @@ const NAMES: PathSpellings = [
   [/^(messages\[.*)\.function\.arguments$/, '$1.input'],
   // Signatures of calls travel in their ids (tool-ids.ts).
   [/^(messages\[.*)\.function\.thought_signature$/, '$1.id'],
-];
-
-export const clientPaths = pathsBy(NAMES);
+]);

@@ -2,7 +2,6 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
-import { EventTooLarge } from '../sse/held-bytes.ts';
 import { EventBytes } from '../sse/event-bytes.ts';
 import { eventEnd, hasReturns, readRecords, SseCutter, sseText, type SseEvent } from '../sse/event-stream.ts';
 import { MessageReader } from './decode-reply.ts';
@@ -53,13 +52,9 @@ export class MessagesStreamDecoder implements StreamDecoder {
 
   push(bytes: Buffer): readonly GenerationEvent[] {
     if (this.#reader.finished) return [];
-    try {
-      const whole = this.#cutter.push(bytes);
-      if (whole) this.#read(whole);
-    } catch (error) {
-      if (!(error instanceof EventTooLarge)) throw error;
-      this.#reader.fail(error.toFailure());
-    }
+    const whole = this.#cutter.push(bytes);
+    if (whole) this.#read(whole);
+    else if (this.#cutter.failure) this.#reader.fail(this.#cutter.failure);
     return this.#reader.drain();
   }
 

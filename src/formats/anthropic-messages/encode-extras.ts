@@ -208,8 +208,7 @@ function unlessRefused(
   { losses }: RequestContext,
 ): number | undefined {
   if (value === undefined || reason === undefined) return value;
-  losses.dropped(param, reason);
-  return undefined;
+  return losses.dropped(param, reason);
 }
 
 function encodeStop({ conversation, losses }: RequestContext): readonly string[] | undefined {

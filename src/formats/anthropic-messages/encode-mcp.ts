@@ -43,10 +43,7 @@ export class McpServers {
   /** The tool of the request body. Throws RequestFault. */
   toolset(tool: BuiltinTool, path: string, losses: LossReport): JsonObject | undefined {
     if (!tool.server) return undefined;
-    if (this.#host !== 'direct') {
-      losses.dropped(path, 'Vertex AI connects Claude to no MCP servers');
-      return undefined;
-    }
+    if (this.#host !== 'direct') return losses.dropped(path, 'Vertex AI connects Claude to no MCP servers');
     const { label } = tool.server;
     // A choice may name one tool of the server.
     const server = this.#choices().get(label) ?? tool.server;

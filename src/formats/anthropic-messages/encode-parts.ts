@@ -115,11 +115,12 @@ function encodeAssistantPart(part: AssistantPart, path: BodyPlace, context: Requ
     case 'thinking':
       // Thinking of another model, or without its signature, is a 400 (docs/protocols/anthropic-messages.md#thinking-blocks): such blocks
       // are dropped (docs/protocols/messages-route.md#thoughts).
-      if (!part.signature) return drop(path, 'thinking without a signature cannot be sent back to Claude', context);
-      if (!isOwn(part)) return drop(path, FOREIGN_THINKING, context);
+      if (!part.signature)
+        return context.losses.dropped(path, 'thinking without a signature cannot be sent back to Claude');
+      if (!isOwn(part)) return context.losses.dropped(path, FOREIGN_THINKING);
       return { type: 'thinking', thinking: part.text, signature: part.signature };
     case 'redacted_thinking':
-      if (!isOwn(part)) return drop(path, FOREIGN_THINKING, context);
+      if (!isOwn(part)) return context.losses.dropped(path, FOREIGN_THINKING);
       return { type: 'redacted_thinking', data: part.data };
     case 'tool_call':
       return encodeCall(part, path, context);
@@ -154,7 +155,7 @@ function encodeText(
   if (cache)
     context.losses.dropped(BodyPlace.field(path, 'cache_control'), 'Claude takes no cache marker without a text');
   if (text === '' || role === 'assistant') return undefined;
-  return drop(path, 'Claude refuses text that is only white space', context);
+  return context.losses.dropped(path, 'Claude refuses text that is only white space');
 }
 
 function encodeCall(part: ToolCallPart, path: BodyPlace, context: RequestContext): WireBlock {
@@ -174,11 +175,6 @@ export function encodeResult(part: ToolResultPart, path: BodyPlace, context: Req
 
 function cached(block: WireBlock, cache: CacheMarker | undefined): WireBlock {
   return cache ? { ...block, cache_control: cache } : block;
-}
-
-function drop(path: BodyPlace, reason: string, { losses }: RequestContext): undefined {
-  losses.dropped(path, reason);
-  return undefined;
 }
 
 /** Claude's signatures are base64. An envelope has a dot: a client moved it from the Messages API to another one. */

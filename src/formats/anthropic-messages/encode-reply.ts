@@ -15,11 +15,7 @@ import { redactedData } from './signatures.ts';
 import { absorb, rest } from '../json/object.ts';
 import { CallOrder, inOrder } from '../streams/call-order.ts';
 
-export function encodeReply(
-  events: readonly GenerationEvent[],
-  client: ClientContext,
-  notes: LossNotes = noLosses(),
-): JsonObject {
+export function encodeReply(events: readonly GenerationEvent[], client: ClientContext, notes = noLosses()): JsonObject {
   const sink = new PlainSink();
   new MessageWriter(sink, client, notes).push(new CallOrder().push(events));
   return sink.message;

@@ -120,16 +120,12 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
   // Vertex AI runs web search only (docs/protocols/vertex-ai.md#claude-features-not-served).
   if (server && (tool.kind === 'web_search' || context.target.host === 'direct')) {
     const broken = brokenLimit(tool.kind, options, 'anthropic-messages');
-    if (broken !== undefined) {
-      context.losses.dropped(path, broken);
-      return undefined;
-    }
+    if (broken !== undefined) return context.losses.dropped(path, broken);
     if (TYPED.test(type)) context.losses.downgraded(`${path}.type`, 'Vertex serves another version of this tool');
     return { ...server, ...settingsOf(tool, path, context), ...cacheOf(options) };
   }
   if (wantsComputerUse(tool)) throw noComputerUse(path);
-  context.losses.dropped(path, `this target serves no ${tool.kind} tool`);
-  return undefined;
+  return context.losses.dropped(path, `this target serves no ${tool.kind} tool`);
 }
 
 /** The settings of a server tool that another API has, too. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { SEARCHED, type UpstreamFailure } from '../events.ts';
 import { isOutOfBudget, type ClientError, type ErrorReply } from '../client-error.ts';
-import { retryDelayOf } from '../google-retry-info.ts';
+import { retryDelayOf, STATUS_BY_GOOGLE } from '../google-errors.ts';
 import { compact, isObject, objectOf, numberOf, parseJson, stringOf } from '../json/object.ts';
 
 /** Types with one status each (docs/protocols/errors.md#anthropic-errors). Other 4xx are `invalid_request_error`. */
@@ -17,25 +17,6 @@ export const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
   ['api_error', 500],
   ['timeout_error', 504],
   ['overloaded_error', 529],
-]);
-
-/** Google answers for Claude on Vertex AI: credentials, quota (docs/protocols/errors.md#google-errors). */
-export const STATUS_BY_GOOGLE: ReadonlyMap<string, number> = new Map([
-  ['INVALID_ARGUMENT', 400],
-  ['FAILED_PRECONDITION', 400],
-  ['OUT_OF_RANGE', 400],
-  ['UNAUTHENTICATED', 401],
-  ['PERMISSION_DENIED', 403],
-  ['NOT_FOUND', 404],
-  ['ABORTED', 409],
-  ['ALREADY_EXISTS', 409],
-  ['RESOURCE_EXHAUSTED', 429],
-  ['CANCELLED', 499],
-  ['INTERNAL', 500],
-  ['UNKNOWN', 500],
-  ['DATA_LOSS', 500],
-  ['UNAVAILABLE', 503],
-  ['DEADLINE_EXCEEDED', 504],
 ]);
 
 /** As much of a front end's HTML page is kept (docs/protocols/errors.md#bodies-that-are-not-json). */
@@ -73,6 +54,7 @@ export function failureOf(body: unknown): UpstreamFailure | undefined {
   });
 }
 
+/** Google answers for Claude on Vertex AI: credentials, quota (docs/protocols/errors.md#google-errors). */
 function statusOf(kind: string | undefined, error: JsonObject): number {
   const named = kind === undefined ? undefined : (STATUS_BY_TYPE.get(kind) ?? STATUS_BY_GOOGLE.get(kind));
   const code = numberOf(error.code);

@@ -50,7 +50,7 @@ export const anthropicMessages = {
   encodeError,
   encodeStreamError,
   media: { remote: remoteMedia, stored: storedMedia, byUrl: mediaByUrl },
-  signatures: { remove: withoutSignatures },
+  withoutSignatures,
   counting,
   passThrough: { misfits, clean, edits: passThroughEdits, open: passThrough, streamsAsJson: false },
   texts: { reply: messagesLayout, request: messagesTexts },

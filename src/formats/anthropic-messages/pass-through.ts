@@ -4,7 +4,6 @@ import type { BodyEdit, BodyView } from '../body-view.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { PlainPassThrough } from '../streams/plain-pass-through.ts';
 import { observe } from '../streams/signals.ts';
-import { EventTooLarge } from '../sse/held-bytes.ts';
 import { eventEnd, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts';
 import { decodeReply, MessageReader } from './decode-reply.ts';
 import { feed } from './decode-stream.ts';
@@ -48,14 +47,9 @@ class StreamPass implements PassThrough {
 
   push(bytes: Buffer): Buffer | undefined {
     if (this.signals.failure) return undefined;
-    try {
-      const whole = this.#cutter.push(bytes);
-      return whole && this.#scan(whole);
-    } catch (error) {
-      if (!(error instanceof EventTooLarge)) throw error;
-      this.signals.failure = error.toFailure();
-      return undefined;
-    }
+    const whole = this.#cutter.push(bytes);
+    this.signals.failure = this.#cutter.failure;
+    return whole && this.#scan(whole);
   }
 
   end(): Buffer | undefined {

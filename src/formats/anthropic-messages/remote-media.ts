@@ -1,9 +1,12 @@
 import type { JsonObject } from '../conversation.ts';
 import {
   isAddress,
+  mediaIn,
+  writtenPath,
   type FetchedMedia,
   type IsStored,
   type MediaByUrl,
+  type MediaPath,
   type RemoteMedia,
   type FileReference,
 } from '../media/remote-media.ts';
@@ -32,8 +35,6 @@ export const mediaByUrl: MediaByUrl = {
   },
 };
 
-type MediaPath = RemoteMedia['path'];
-
 /** Images and documents by URL, including those inside results and documents. The decoder refuses malformed content. */
 export const remoteMedia = (body: JsonObject): readonly RemoteMedia[] =>
   findMedia(body, ({ type, url }) => (type === 'url' && isAddress(url) ? url : undefined));
@@ -48,19 +49,13 @@ export const storedMedia = (body: JsonObject, isStored: IsStored): readonly File
 /** Returns the address or the id that a source names, if it is one to be found. */
 type ReadSource = (source: JsonObject) => string | undefined;
 
-function findMedia({ messages }: JsonObject, read: ReadSource): readonly FileReference[] {
-  if (!Array.isArray(messages)) return [];
-  return messages.flatMap((message: unknown, at) =>
-    isObject(message) ? inBlocks(message.content, ['messages', at, 'content'], read) : [],
-  );
-}
+const findMedia = ({ messages }: JsonObject, read: ReadSource): readonly FileReference[] =>
+  mediaIn(messages, ['messages'], ({ content }, path) => inBlocks(content, [...path, 'content'], read));
 
-function inBlocks(content: unknown, path: MediaPath, read: ReadSource): FileReference[] {
-  if (!Array.isArray(content)) return [];
-  return content.flatMap((block: unknown, at) => (isObject(block) ? inBlock(block, [...path, at], read) : []));
-}
+const inBlocks = (content: unknown, path: MediaPath, read: ReadSource): readonly FileReference[] =>
+  mediaIn(content, path, (block, at) => inBlock(block, at, read));
 
-function inBlock(block: JsonObject, path: MediaPath, read: ReadSource): FileReference[] {
+function inBlock(block: JsonObject, path: MediaPath, read: ReadSource): readonly FileReference[] {
   if (block.type === 'tool_result') return inBlocks(block.content, [...path, 'content'], read);
   if (block.type !== 'image' && block.type !== 'document') return [];
   const { source } = block;
@@ -71,7 +66,7 @@ function inBlock(block: JsonObject, path: MediaPath, read: ReadSource): FileRefe
   const media = block.type;
   return [
     {
-      param: written(path),
+      param: writtenPath(path),
       url,
       media,
       // A document by URL is always a PDF (docs/protocols/anthropic-messages.md#sources); only the server knows the type of an image.
@@ -91,7 +86,3 @@ function embedDocument({ mime, data }: FetchedMedia): JsonObject | undefined {
   if (mime === PDF_TYPE) return { type: 'base64', media_type: mime, data: data.toString('base64') };
   return mime === TEXT_TYPE ? { type: 'text', media_type: mime, data: data.toString('utf8') } : undefined;
 }
-
-/** `messages[0].content[1]`, as all errors write it. */
-const written = (path: MediaPath): string =>
-  path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');

@@ -20,10 +20,19 @@ const LIFTED = ['extra_body'] as const;
  */
 const TOOLS = ['tools'] as const;
 
+/** Of a conversation with OpenAI's or Anthropic's API. */
+const ofConversation = (api: 'chat' | 'messages' | 'responses') => ({
+  shared: sharedNames(api),
+  otherApis: otherApis(api),
+  bothCases: false,
+  lifted: LIFTED,
+  models: MODEL_LISTS,
+  toolLists: TOOLS,
+});
+
 /** POST /v1/chat/completions (docs/protocols/openai-chat.md#request-fields). */
 export const chatFields: FieldTable = {
-  shared: sharedNames('chat'),
-  otherApis: otherApis('chat'),
+  ...ofConversation('chat'),
   read: CHAT_PARAMETERS,
   inner: CHAT_INNER,
   synonyms: [
@@ -36,10 +45,6 @@ export const chatFields: FieldTable = {
     // Each sets the amount of thinking: OpenAI's string, Anthropic's object, OpenRouter's object.
     ['reasoning_effort', 'thinking', 'reasoning'],
   ],
-  bothCases: false,
-  lifted: LIFTED,
-  models: MODEL_LISTS,
-  toolLists: TOOLS,
   freeMaps: [
     'metadata',
     'labels',
@@ -208,17 +213,13 @@ export const imageVariationsFields: FieldTable = form(['n', 'size', 'response_fo
 
 /** POST /v1/messages and its token count (docs/protocols/anthropic-messages.md#request-fields). */
 export const messagesFields: FieldTable = {
-  shared: sharedNames('messages'),
-  otherApis: otherApis('messages'),
+  ...ofConversation('messages'),
   read: MESSAGES_PARAMETERS,
   inner: MESSAGES_INNER,
   // `output_format` is the deprecated spelling (docs/protocols/anthropic-messages.md#output-config). `thinking` and
   // `output_config.effort` are no synonyms: a request may set both.
   synonyms: [['output_config.format', 'output_format']],
-  bothCases: false,
   lifted: [],
-  models: MODEL_LISTS,
-  toolLists: TOOLS,
   freeMaps: [
     'metadata',
     'labels',
@@ -232,15 +233,11 @@ export const messagesFields: FieldTable = {
 
 /** POST /v1/responses and its token count (docs/protocols/openai-responses.md#request). */
 export const responsesFields: FieldTable = {
-  shared: sharedNames('responses'),
-  otherApis: otherApis('responses'),
+  ...ofConversation('responses'),
   read: RESPONSES_PARAMETERS,
   inner: RESPONSES_INNER,
   // OpenAI replaces `user` by `safety_identifier`.
   synonyms: [['user', 'safety_identifier']],
-  bothCases: false,
-  lifted: LIFTED,
-  models: MODEL_LISTS,
   // Items such as `additional_tools` have tools of their own (docs/protocols/openai-responses.md#request).
   toolLists: [...TOOLS, 'input[].tools'],
   inItems: [{ field: 'tools', list: 'input', removed: ['additional_tools'], emptied: ['tool_search_output'] }],

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
-import type { BodyEdit, Cleaning, SearchableBody } from '../body-view.ts';
+import type { BodyEdit, BodyView, Cleaning, SearchableBody } from '../body-view.ts';
 import type { RequestTarget } from '../request-target.ts';
-import { isObject, objectOf, stringOf } from '../json/object.ts';
+import { editItems, isObject, objectOf, stringOf } from '../json/object.ts';
 import { LossReport } from '../losses/losses.ts';
 import { makerOf, type Signed } from '../maker.ts';
 import { NESTED } from './count-request.ts';
@@ -11,6 +11,7 @@ import { traitsOf } from './models.ts';
 import { signed } from './parts.ts';
 import { OWN_MAKER, SIGN_OF_ENVELOPE, SKIP_SIGNATURE, signatureOfClient, thoughtOnCall } from './thought-signature.ts';
 import { asList, bothSpellings, pick } from './wire.ts';
+import { REFUSED_SIGNATURE } from '../refused-signature.ts';
 
 /** Adds the labels of the caller's metadata to a body for Gemini, and removes what other providers have signed. Throws RequestFault. */
 export function clean(body: SearchableBody, target: CleanedFor): Cleaning | undefined {
@@ -38,7 +39,7 @@ function withoutForeign(body: SearchableBody, { model }: CleanedFor, losses: Los
   if (!SIGNS.some((sign) => body.contains(sign))) return [];
   const { third } = traitsOf(model);
   return placesOf(body).flatMap(({ path, contents }): BodyEdit[] => {
-    const cleaned = cleanContents(asList(contents), { place: path.join('.'), third, losses });
+    const cleaned = cleanContents(contents, { place: path.join('.'), third, losses });
     return cleaned ? [{ path, value: cleaned, source: 'gateway' }] : [];
   });
 }
@@ -72,37 +73,29 @@ interface Cleaned {
 }
 
 /** Undefined when nothing changes. */
-function cleanContents(
-  contents: readonly unknown[],
-  { place, third, losses }: Cleaned,
-): readonly unknown[] | undefined {
-  let changed = false;
-  const cleaned = contents.flatMap((content, at) => {
-    if (!isObject(content)) return [content];
-    const parts = asList(content['parts']);
-    const kept = parts.flatMap((part, index) => judge(part, `${place}[${at}].parts[${index}]`, losses));
-    if (kept.every((part, index) => part === parts[index]) && kept.length === parts.length) return [content];
-    changed = true;
-    return kept.length > 0 ? [{ ...content, parts: third ? withEscape(kept) : kept }] : [];
+const cleanContents = (contents: unknown, { place, third, losses }: Cleaned): readonly unknown[] | undefined =>
+  editItems(asList(contents), (content, at) => {
+    const parts = editItems(asList(content['parts']), (part, index) =>
+      judge(part, `${place}[${at}].parts[${index}]`, losses),
+    );
+    if (!parts) return content;
+    return parts.length > 0 ? { ...content, parts: third ? withEscape(parts) : parts } : undefined;
   });
-  return changed ? cleaned : undefined;
-}
 
-const FIELD = bothSpellings('thoughtSignature');
+const SIGNATURE = bothSpellings('thoughtSignature');
 
-function judge(given: unknown, place: string, losses: LossReport): readonly unknown[] {
-  const part = isObject(given) ? withRegisteredType(given) : given;
-  const type = isObject(part) ? typeOf(part) : undefined;
-  const read = isObject(part) && type ? foreignSignature(part, type) : undefined;
-  if (!isObject(part) || !read) return [part];
-  const bare = Object.fromEntries(Object.entries(part).filter(([name]) => !FIELD.has(name)));
-  if (type === 'thinking') {
-    losses.dropped(place, 'the thinking of another provider');
-    return [];
-  }
+const withoutSignature = (part: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(part).filter(([name]) => !SIGNATURE.has(name)));
+
+function judge(given: JsonObject, place: string, losses: LossReport): JsonObject | undefined {
+  const part = withRegisteredType(given);
+  const type = typeOf(part);
+  if (!foreignSignature(part, type)) return part;
+  if (type === 'thinking') return losses.dropped(place, 'the thinking of another provider');
   losses.dropped(`${place}.thoughtSignature`, 'the signature of another provider');
+  const bare = withoutSignature(part);
   // A part that only carried the signature is empty without it.
-  return Object.keys(bare).length === 1 && bare['text'] === '' ? [] : [bare];
+  return Object.keys(bare).length === 1 && bare['text'] === '' ? undefined : bare;
 }
 
 /** Media whose type clients derive from the extension of a file (media/media-types.ts): Google refuses it. */
@@ -142,3 +135,27 @@ function withEscape(parts: readonly unknown[]): readonly unknown[] {
       : part,
   );
 }
+
+/** The body without signatures, and with the escape value where Gemini 3 demands one. */
+export function withoutSignatures(body: BodyView, { model }: Pick<RequestTarget, 'model'>): Cleaning | undefined {
+  const losses = new LossReport();
+  const { third } = traitsOf(model);
+  const value = editItems(asList(body.value('contents')), (content, at) => {
+    const parts = asList(content['parts']);
+    if (!parts.some(isSigned)) return content;
+    losses.dropped(`contents[${at}].parts[].thoughtSignature`, REFUSED_SIGNATURE);
+    const bare = parts.map((part) => (isSigned(part) ? withoutSignature(part) : part)).filter((part) => !isEmpty(part));
+    return bare.length > 0 ? { ...content, parts: third ? withEscape(bare) : bare } : undefined;
+  });
+  return value && { edits: [{ path: ['contents'], value, source: 'gateway' }], losses: losses.list() };
+}
+
+function isSigned(part: unknown): part is JsonObject {
+  const signature = isObject(part) ? pick(part, 'thoughtSignature') : undefined;
+  return signature !== undefined && signature !== SKIP_SIGNATURE;
+}
+
+/** True for a part that only carried a signature. */
+const isEmpty = (part: unknown): boolean =>
+  isObject(part) &&
+  Object.entries(part).every(([name, value]) => name === 'thought' || (name === 'text' && value === ''));

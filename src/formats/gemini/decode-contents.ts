@@ -118,8 +118,7 @@ class ContentsDecoder {
     const response = pick(part, 'functionResponse');
     if (isObject(response)) {
       if (!this.#repeats(response)) return this.#result(response, BodyPlace.field(place, 'functionResponse'));
-      this.losses.dropped(place, REPEATED);
-      return undefined;
+      return this.losses.dropped(place, REPEATED);
     }
     const code = decodeCode(pick(part, 'executableCode'), pick(part, 'codeExecutionResult'));
     if (code) return { ...code, ...signed };

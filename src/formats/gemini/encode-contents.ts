@@ -145,7 +145,7 @@ class ContentsEncoder {
       case 'thinking':
         return this.#thinking(part, place);
       case 'redacted_thinking':
-        return this.#drop(place, 'encrypted reasoning of another provider');
+        return this.#losses.dropped(place, 'encrypted reasoning of another provider');
       case 'refusal':
         this.#losses.downgraded(place, 'Gemini has no refusal part: sent as text');
         return part.text === '' ? undefined : { text: part.text };
@@ -171,10 +171,9 @@ class ContentsEncoder {
     // Grounding and ratings describe a reply. They are not parts, and a model never gets them.
     if (isCandidateMetadata(value)) return undefined;
     const part = isPartBlock(value) ? fromPartBlock(value) : value;
-    if (!part) return this.#drop(place, 'the part was unreadable in the reply');
-    if (!this.#direct && DEVELOPER_PARTS.some((name) => name in part)) {
-      return this.#drop(place, 'only the Gemini Developer API runs tools on its side');
-    }
+    if (!part) return this.#losses.dropped(place, 'the part was unreadable in the reply');
+    if (!this.#direct && DEVELOPER_PARTS.some((name) => name in part))
+      return this.#losses.dropped(place, 'only the Gemini Developer API runs tools on its side');
     return part;
   }
 
@@ -187,15 +186,15 @@ class ContentsEncoder {
   #own(part: Signable, place: BodyPlace, field = 'signature'): string | undefined {
     const { signature } = part;
     if (signature === undefined || makerOf(part) === OWN_MAKER) return signature;
-    return this.#drop(BodyPlace.field(place, field), 'the signature of another provider');
+    return this.#losses.dropped(BodyPlace.field(place, field), 'the signature of another provider');
   }
 
   /** A signature goes back without its thought, which is no loss (docs/protocols/requests.md#thoughts-to-gemini). */
   #thinking(part: ThinkingPart, place: BodyPlace): JsonObject | undefined {
     const { signature, unnamed } = part;
-    if (unnamed) return this.#drop(place, 'Gemini takes no thoughts of earlier turns');
+    if (unnamed) return this.#losses.dropped(place, 'Gemini takes no thoughts of earlier turns');
     if (signature === undefined) return undefined;
-    if (makerOf(part) !== OWN_MAKER) return this.#drop(place, 'a thought of another provider');
+    if (makerOf(part) !== OWN_MAKER) return this.#losses.dropped(place, 'a thought of another provider');
     return { thought: true, text: '', thoughtSignature: signature };
   }
 
@@ -218,11 +217,6 @@ class ContentsEncoder {
     const { name } = part;
     const functionCall = this.#direct ? { id, name, args } : { name, args };
     return signed({ functionCall }, this.#own(part, place, 'function.thought_signature') ?? signature);
-  }
-
-  #drop(place: BodyPlace, reason: string): undefined {
-    this.#losses.dropped(place, reason);
-    return undefined;
   }
 
   #flushResults(): void {

@@ -15,11 +15,7 @@ import { encodeCode, fromThoughtBlock, isPartBlock, signed } from './parts.ts';
 import { objectOf } from '../json/object.ts';
 
 /** Encodes events as a GenerateContentResponse for a client of this API. */
-export function encodeReply(
-  events: readonly GenerationEvent[],
-  client: ClientContext,
-  notes: LossNotes = noLosses(),
-): JsonObject {
+export function encodeReply(events: readonly GenerationEvent[], client: ClientContext, notes = noLosses()): JsonObject {
   const { id, model, choices, usage } = fold(events);
   for (const { parts } of choices) for (const part of parts) loseForeign(part, notes);
   return {

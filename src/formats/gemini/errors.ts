@@ -1,24 +1,9 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import { isOutOfBudget, type ClientError, type ErrorReply } from '../client-error.ts';
-import { retryDelayOf } from '../google-retry-info.ts';
+import { GOOGLE_STATUSES, retryDelayOf, STATUS_BY_GOOGLE } from '../google-errors.ts';
 import { asNumber, objectsOf, optional } from './wire.ts';
 import { isObject, parseJson, stringOf } from '../json/object.ts';
-
-/** Google's status words (docs/protocols/errors.md#google-errors). The gateway writes the first word of a status. */
-const STATUSES: readonly (readonly [number, ...string[]])[] = [
-  [400, 'INVALID_ARGUMENT', 'FAILED_PRECONDITION', 'OUT_OF_RANGE'],
-  [401, 'UNAUTHENTICATED'],
-  [403, 'PERMISSION_DENIED'],
-  [404, 'NOT_FOUND'],
-  [409, 'ABORTED', 'ALREADY_EXISTS'],
-  [429, 'RESOURCE_EXHAUSTED'],
-  [499, 'CANCELLED'],
-  [500, 'INTERNAL', 'UNKNOWN', 'DATA_LOSS'],
-  [501, 'UNIMPLEMENTED'],
-  [503, 'UNAVAILABLE'],
-  [504, 'DEADLINE_EXCEEDED'],
-];
 
 /** Longest error text that is passed on when the body is not Google's JSON (front ends answer in HTML). */
 const MAX_TEXT_BYTES = 1024;
@@ -40,7 +25,8 @@ export function decodeError(status: number, text: string): UpstreamFailure {
 function decodeFailure(error: JsonObject, fallback = 502): UpstreamFailure {
   const kind = stringOf(error['status']);
   const code = asNumber(error['code']);
-  const status = code !== undefined && code >= 400 && code <= 599 ? code : (statusOf(kind) ?? fallback);
+  const status =
+    code !== undefined && code >= 400 && code <= 599 ? code : (STATUS_BY_GOOGLE.get(kind ?? '') ?? fallback);
   const details = objectsOf(error['details']);
   const violation = objectsOf(detailOf(details, 'BadRequest')?.['fieldViolations'])[0];
   return {
@@ -62,12 +48,8 @@ export function decodeInnerFailure(error: unknown): UpstreamFailure {
   const failure = isObject(error)
     ? decodeFailure(error)
     : { status: 502, message: messageOr(cap(stringOf(error) ?? JSON.stringify(error)), 502) };
-  const kind = STATUSES.find(([status]) => status === failure.status)?.[1] ?? 'UNKNOWN';
+  const kind = GOOGLE_STATUSES.find(([status]) => status === failure.status)?.[1] ?? 'UNKNOWN';
   return { kind, ...failure };
-}
-
-function statusOf(kind: string | undefined): number | undefined {
-  return STATUSES.find(([, ...kinds]) => kind !== undefined && kinds.includes(kind))?.[0];
 }
 
 function messageOr(message: string, status: number): string {
@@ -88,7 +70,7 @@ export function encodeError(error: ClientError): ErrorReply & { readonly body: J
   const { status: given, message } = error;
   const status = given === 529 ? 503 : given;
   const details = writeDetails(error, isOutOfBudget(error));
-  const kind = STATUSES.find(([known]) => known === status)?.[1] ?? nearestStatus(status);
+  const kind = GOOGLE_STATUSES.find(([known]) => known === status)?.[1] ?? nearestStatus(status);
   return { status, body: { error: { code: status, message, status: kind, ...(details.length > 0 && { details }) } } };
 }
 

@@ -1,6 +1,14 @@
 import type { JsonObject } from '../conversation.ts';
 import { isObject, stringOf } from '../json/object.ts';
-import { isAddress, type FileReference, type IsStored, type RemoteMedia } from '../media/remote-media.ts';
+import {
+  isAddress,
+  mediaIn,
+  writtenPath,
+  type FileReference,
+  type IsStored,
+  type MediaPath,
+  type RemoteMedia,
+} from '../media/remote-media.ts';
 import { mediaKind } from '../media/media-types.ts';
 import { bothSpellings, pick } from './wire.ts';
 
@@ -17,21 +25,12 @@ export const remoteMedia = (body: JsonObject): readonly RemoteMedia[] =>
 /** Returns the address or the id, if it is one to be found. */
 type ReadUri = (uri: string) => string | undefined;
 
-function findMedia(body: JsonObject, read: ReadUri): readonly FileReference[] {
-  const { contents } = body;
-  if (!Array.isArray(contents)) return [];
-  return contents.flatMap((content: unknown, at) => {
-    const parts = isObject(content) ? content['parts'] : undefined;
-    if (!Array.isArray(parts)) return [];
-    return parts.flatMap((part: unknown, index) => (isObject(part) ? referenceIn(part, [at, index], read) : []));
-  });
-}
+const findMedia = ({ contents }: JsonObject, read: ReadUri): readonly FileReference[] =>
+  mediaIn(contents, ['contents'], (content, at) =>
+    mediaIn(content['parts'], [...at, 'parts'], (part, path) => referenceIn(part, path, read)),
+  );
 
-function referenceIn(
-  part: JsonObject,
-  [at, index]: readonly [number, number],
-  read: ReadUri,
-): readonly FileReference[] {
+function referenceIn(part: JsonObject, path: MediaPath, read: ReadUri): readonly FileReference[] {
   const data = pick(part, 'fileData');
   const uri = isObject(data) ? stringOf(pick(data, 'fileUri')) : undefined;
   if (uri === undefined || !isObject(data)) return [];
@@ -41,11 +40,11 @@ function referenceIn(
   const rest = Object.fromEntries(Object.entries(part).filter(([name]) => !FILE_DATA.has(name)));
   return [
     {
-      param: `contents[${at}].parts[${index}].fileData`,
+      param: `${writtenPath(path)}.fileData`,
       url: found,
       media: mediaKind(mime ?? ''),
       mime,
-      path: ['contents', at, 'parts', index],
+      path,
       embed: ({ mime: mimeType, data: bytes }) => ({
         ...rest,
         inlineData: { mimeType, data: bytes.toString('base64') },

@@ -63,6 +63,7 @@ class SseFramer implements Framer {
 
   push(bytes: Buffer): Framed {
     const whole = this.#cutter.push(bytes);
+    if (this.#cutter.failure) throw new ReplyFault(this.#cutter.failure.message);
     return whole ? new SseEvents(whole) : NO_EVENTS;
   }
 

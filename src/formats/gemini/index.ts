@@ -1,6 +1,6 @@
 import { FORMAT_DEFAULTS, inBytes, type Format } from '../format.ts';
 import { counting } from './usage.ts';
-import { clean } from './clean.ts';
+import { clean, withoutSignatures } from './clean.ts';
 import { clientPaths, readClient } from './client.ts';
 import { decodeReply, decodeStream } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
@@ -11,7 +11,6 @@ import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { arrayPassThrough, passThrough, passThroughEdits } from './pass-through.ts';
 import { encodeArrayError, encodeFirstError } from './json-array.ts';
 import { remoteMedia, storedMedia } from './file-data.ts';
-import { withoutSignatures } from './without-signatures.ts';
 import { geminiLayout } from '../texts/gemini-layout.ts';
 import { geminiTexts } from '../texts/request-texts.ts';
 
@@ -35,7 +34,7 @@ export const gemini = {
   encodeError,
   encodeStreamError,
   media: { remote: remoteMedia, stored: storedMedia },
-  signatures: { remove: withoutSignatures },
+  withoutSignatures,
   counting,
   passThrough: { misfits: () => false, clean, edits: passThroughEdits, open: passThrough, streamsAsJson: true },
   texts: { reply: geminiLayout, request: geminiTexts },

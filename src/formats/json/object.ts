@@ -74,6 +74,21 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** The list with its objects edited, without those for which `edit` returns undefined. Undefined when nothing changes, or for no list. */
+export function editItems(
+  list: unknown,
+  edit: (item: JsonObject, at: number) => JsonObject | undefined,
+): readonly unknown[] | undefined {
+  if (!Array.isArray(list)) return undefined;
+  let changed = false;
+  const kept = list.flatMap((item: unknown, at) => {
+    const edited = isObject(item) ? edit(item, at) : item;
+    changed ||= edited !== item;
+    return edited === undefined ? [] : [edited];
+  });
+  return changed ? kept : undefined;
+}
+
 /** Whether a member of such a name is anywhere in the value. Its depth is the caller's, so nothing recurses. */
 export function hasMember(value: unknown, names: ReadonlySet<string>): boolean {
   const open: unknown[] = [value];

@@ -33,9 +33,9 @@ export class LossReport {
 
   /**
    * A part of the caller's, which the target cannot read. Content is no parameter: an answer without it would be a guess. Throws
-   * RequestFault unless such parts are to be dropped.
+   * RequestFault unless such parts are to be dropped. Returns undefined, as `dropped` does: what an encoder sends of the part.
    */
-  unreadable(part: ParamPath, reason: string): void {
+  unreadable(part: ParamPath, reason: string): undefined {
     if (this.#onUnreadable === 'refuse')
       throw new RequestFault('invalid_value', `\`${String(part)}\` cannot be sent to this target: ${reason}.`, part);
     this.dropped(part, reason);
@@ -50,7 +50,7 @@ export class LossReport {
     else this.unreadable(part, reason);
   }
 
-  dropped(param: ParamPath, reason: string): void {
+  dropped(param: ParamPath, reason: string): undefined {
     this.#lose('dropped', param, reason);
   }
 

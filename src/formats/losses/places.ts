@@ -165,7 +165,7 @@ export function messagesOf(turn: Turn): number {
 }
 
 /** Spellings of an API: a pattern for places in the words of OpenAI's chat API, and the API's own words, the best first. */
-export type PathSpellings = readonly (readonly [RegExp, ...string[]])[];
+type PathSpellings = readonly (readonly [RegExp, ...string[]])[];
 
 /** `clientPaths` of an API (`Format`). */
 export const pathsBy =

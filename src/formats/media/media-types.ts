@@ -1,4 +1,5 @@
-import type { MediaPart } from '../conversation.ts';
+import type { MediaPart, MediaSource } from '../conversation.ts';
+import { compact } from '../json/object.ts';
 
 /**
  * MIME types by file extension (docs/protocols/requests.md#mime-types). `mp4` and `webm` mean video; an audio part uses
@@ -112,6 +113,14 @@ export const registered = (mime: string): string => REGISTERED.get(bareMime(mime
 
 /** Base64 of the bytes in which `sniffMedia` looks. */
 const SNIFFED = 1368;
+
+/** A part of the kind that its type says, where it has one. */
+export const mediaPart = (
+  kind: MediaPart['media'],
+  source: MediaSource,
+  { mime, ...others }: Partial<Record<'mime' | 'parameters' | 'name' | 'detail', string | undefined>>,
+): MediaPart =>
+  compact({ type: 'media' as const, media: mime === undefined ? kind : mediaKind(mime), mime, source, ...others });
 
 /** The part with a registered type. Bytes without a type have that of their name or of their beginning. */
 export function typed(part: MediaPart): MediaPart {

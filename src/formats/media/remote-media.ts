@@ -1,5 +1,9 @@
-import type { MediaPart } from '../conversation.ts';
+import type { JsonObject, MediaPart } from '../conversation.ts';
 import { isObject } from '../json/object.ts';
+import { toDataUri } from './media-types.ts';
+
+/** A top-level key of a body and what follows. */
+export type MediaPath = readonly [string, ...(string | number)[]];
 
 /** Media that a body references by URL instead of holding it. */
 export interface RemoteMedia {
@@ -9,8 +13,8 @@ export interface RemoteMedia {
   /** As far as the caller or the URL shows it. */
   readonly media: MediaPart['media'];
   readonly mime: string | undefined;
-  /** Path in the body of the value that holds the URL: a top-level key and what follows. */
-  readonly path: readonly [string, ...(string | number)[]];
+  /** Path in the body of the value that holds the URL. */
+  readonly path: MediaPath;
   /** The value with the bytes in place of the URL; undefined when this part cannot hold media of that type. */
   embed(content: FetchedMedia): unknown;
 }
@@ -57,6 +61,28 @@ export interface MediaByUrl {
 /** Any URL except data URIs, which hold their bytes already. */
 export const isAddress = (text: unknown): text is string =>
   typeof text === 'string' && /^(?!data:)[a-z][a-z0-9+.-]*:\/\//i.test(text);
+
+/** The addresses that `find` finds in the objects of a list. The decoder refuses malformed content. */
+export function mediaIn(
+  list: unknown,
+  path: MediaPath,
+  find: (item: JsonObject, path: MediaPath) => readonly FileReference[],
+): readonly FileReference[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item: unknown, at) => (isObject(item) ? find(item, [...path, at]) : []));
+}
+
+/** Whether a value names a stored file. */
+export const namesStored =
+  (isStored: IsStored) =>
+  (value: unknown): value is string =>
+    typeof value === 'string' && isStored(value);
+
+/** `messages[0].content[1]`, as all errors write it. */
+export const writtenPath = (path: MediaPath): string =>
+  path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
+
+export const dataUriOf = ({ mime, data }: FetchedMedia): string => toDataUri(mime, data.toString('base64'));
 
 /** The value with a replacement at a path; only containers on the path are copied. A missing path changes nothing. */
 export function replaceAt(value: unknown, path: readonly (string | number)[], replacement: unknown): unknown {

@@ -1,7 +1,7 @@
-import type { Reasoning } from '../conversation.ts';
-import type { BodyEdit, Cleaning, SearchableBody } from '../body-view.ts';
+import type { JsonObject, Reasoning } from '../conversation.ts';
+import type { BodyEdit, BodyView, Cleaning, SearchableBody } from '../body-view.ts';
 import type { RequestTarget } from '../request-target.ts';
-import { isObject, objectOf, numberOf } from '../json/object.ts';
+import { editItems, isObject, objectOf, numberOf } from '../json/object.ts';
 import { refuseNumber, thinkingBudget } from '../number-ranges.ts';
 import { labelHeader } from '../labels.ts';
 import { LossReport } from '../losses/losses.ts';
@@ -13,10 +13,12 @@ import {
   EMPTY_FIELDS,
   EMPTY_KEYS,
   NESTED_NAMES,
+  withField,
   withoutEmptyFields,
   withoutMarkers,
 } from './message-extensions.ts';
 import { cleanTools } from './own-tools.ts';
+import { REFUSED_SIGNATURE } from '../refused-signature.ts';
 
 const source = 'gateway';
 const NUMBERS = ['max_tokens', 'max_completion_tokens', 'n', 'temperature'];
@@ -110,4 +112,40 @@ function thinkingOf(value: unknown): Reasoning['thinking'] {
   const type = THINKING_TYPES.find((word) => word === value.type);
   const budgetTokens = thinkingBudget(numberOf(value.budget_tokens));
   return type && { type, ...(budgetTokens !== undefined && { budgetTokens }) };
+}
+
+/** Fields of a message and of a call in which servers take signatures (docs/protocols/replies.md#thought-signatures). */
+const OF_MESSAGE = ['content_blocks', 'reasoning_details'];
+const OF_CALL = ['extra_content', 'thought_signature', 'maker'];
+
+/**
+ * Removes the extensions that carry signatures, for a server that passes them on to their maker: another gateway, or
+ * Google's endpoint of this API. The content of `content_blocks` is in `content` too.
+ */
+export function withoutSignatures(body: BodyView): Cleaning | undefined {
+  const losses = new LossReport();
+  const value = editItems(body.value('messages'), (message, at) => {
+    const bare = message.role === 'assistant' ? withoutFields(message) : message;
+    if (bare !== message) losses.dropped(`messages[${at}]`, REFUSED_SIGNATURE);
+    return bare;
+  });
+  return value && { edits: [{ path: ['messages'], value, source }], losses: losses.list() };
+}
+
+/** Returns the same message when it carries no signature. */
+function withoutFields(message: JsonObject): JsonObject {
+  const bare = without(message, OF_MESSAGE);
+  const calls = editItems(message.tool_calls, bareCall);
+  return calls ? { ...bare, tool_calls: calls } : bare;
+}
+
+function bareCall(call: JsonObject): JsonObject {
+  let bare = without(call, OF_CALL);
+  for (const kind of ['function', 'custom']) bare = withField(bare, kind, (inner) => without(inner, OF_CALL));
+  return bare;
+}
+
+function without(object: JsonObject, fields: readonly string[]): JsonObject {
+  if (!fields.some((field) => object[field] !== undefined)) return object;
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !fields.includes(name)));
 }

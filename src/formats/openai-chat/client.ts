@@ -1,4 +1,4 @@
-import { pathsBy, type PathSpellings } from '../losses/places.ts';
+import { pathsBy } from '../losses/places.ts';
 import type { BodyView } from '../body-view.ts';
 import type { ClientSettings, ClientOptions, ClientContext } from '../format.ts';
 import { isObject } from '../json/object.ts';
@@ -19,7 +19,7 @@ export function readClient(body: BodyView, { id, strict }: ClientSettings): Clie
  * Paths that have several names in this API (docs/protocols/openai-chat.md#request-fields,
  * docs/protocols/openai-chat.md#content-parts, docs/protocols/replies.md#reply-extensions).
  */
-const NAMES: PathSpellings = [
+export const clientPaths = pathsBy([
   [/^max_tokens$/, 'max_tokens', 'max_completion_tokens'],
   [/^tool_choice$/, 'tool_choice', 'function_call'],
   [/^(functions\[\d+\])\.function\./, '$1.'],
@@ -44,9 +44,7 @@ const NAMES: PathSpellings = [
   ],
   [/^(messages\[.*)\.image_url\.detail$/, '$1.image_url.detail', '$1.video_url.detail', '$1.audio_url.detail'],
   [/^(messages\[.*)(?<!\.file)\.filename$/, '$1.file.filename'],
-];
-
-export const clientPaths = pathsBy(NAMES);
+]);
 
 /** Modalities of OpenAI's own replies. */
 const SHOWN: ReadonlySet<string> = new Set(['text', 'audio']);

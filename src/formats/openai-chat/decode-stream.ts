@@ -1,7 +1,6 @@
 import { MAX_CHOICES, TOO_MANY_CHOICES, type GenerationEvent, type UpstreamFailure } from '../events.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
-import { EventTooLarge } from '../sse/held-bytes.ts';
 import { readSse, SseCutter, type SseEvent } from '../sse/event-stream.ts';
 import { withCount } from '../broken-generation.ts';
 import { ChoiceReader } from './decode-reply.ts';
@@ -47,13 +46,9 @@ class ChatStreamDecoder implements StreamDecoder {
   push(bytes: Buffer): readonly GenerationEvent[] {
     const out: GenerationEvent[] = [];
     if (this.#ended) return out;
-    try {
-      const whole = this.#cutter.push(bytes);
-      if (whole) this.#readAll(whole, out);
-    } catch (error) {
-      if (!(error instanceof EventTooLarge)) throw error;
-      this.#fail(error.toFailure(), out);
-    }
+    const whole = this.#cutter.push(bytes);
+    if (whole) this.#readAll(whole, out);
+    else if (this.#cutter.failure) this.#fail(this.#cutter.failure, out);
     return out;
   }
 

@@ -92,8 +92,7 @@ function encodeSpoken(
     case 'opaque':
       return part.format === 'openai-chat' ? part.value : loseOpaque(part, path, 'assistant', report);
     default:
-      report.dropped(path, `OpenAI chat cannot take ${part.type} back in an assistant message.`);
-      return undefined;
+      return report.dropped(path, `OpenAI chat cannot take ${part.type} back in an assistant message.`);
   }
 }
 

@@ -11,11 +11,7 @@ import { encodeAudio } from './audio.ts';
 const EMPTY_ANSWER: readonly GenerationEvent[] = [{ type: 'finish', choice: 0, reason: 'stop' }];
 
 /** Encodes events as the body of a plain reply (docs/protocols/openai-chat.md#reply). */
-export function encodeReply(
-  events: readonly GenerationEvent[],
-  client: ClientContext,
-  notes: LossNotes = noLosses(),
-): JsonObject {
+export function encodeReply(events: readonly GenerationEvent[], client: ClientContext, notes = noLosses()): JsonObject {
   const generation = fold(events);
   if (client.strict) loseUnshown(generation.choices, notes);
   // Clients read the first choice without checking that it exists. The stream has one too.

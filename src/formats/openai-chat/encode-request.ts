@@ -106,8 +106,7 @@ function encodeVerbosity(
   report: LossReport,
 ): string | undefined {
   if (verbosity === undefined || customTools || extrasFormat !== 'openai-responses') return verbosity;
-  report.dropped('verbosity', 'only OpenAI and Azure are known to take it on chat completions');
-  return undefined;
+  return report.dropped('verbosity', 'only OpenAI and Azure are known to take it on chat completions');
 }
 
 function encodeResponseFormat(format: ResponseFormat | undefined, report: LossReport): JsonObject | undefined {
@@ -145,8 +144,7 @@ function takenEffort(
   report: LossReport,
 ): ReasoningEffort | undefined {
   if (effort === undefined || !refusesEffort(target)) return effort;
-  report.dropped('reasoning_effort', 'This model refuses reasoning_effort.');
-  return undefined;
+  return report.dropped('reasoning_effort', 'This model refuses reasoning_effort.');
 }
 
 const SERVICE_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
@@ -155,8 +153,7 @@ function encodeServiceTier({ serviceTier }: Conversation, report: LossReport): s
   if (serviceTier === undefined || SERVICE_TIERS.has(serviceTier)) return serviceTier;
   // The reverse of Claude's `standard_only` (docs/protocols/requests.md#service-tier).
   if (serviceTier === 'standard_only') return 'default';
-  report.dropped('service_tier', `OpenAI chat has no service tier ${JSON.stringify(shownText(serviceTier))}.`);
-  return undefined;
+  return report.dropped('service_tier', `OpenAI chat has no service tier ${JSON.stringify(shownText(serviceTier))}.`);
 }
 
 /** Extra fields of this API are sent unchanged. Those of another API are reported as lost. */
@@ -250,11 +247,10 @@ function encodeTool(tool: Tool, path: string, target: RequestTarget, report: Los
     case 'builtin':
       // A tool type that only this API has.
       if (tool.kind === 'opaque' && tool.format === 'openai-chat' && tool.options) return tool.options;
-      report.dropped(
+      return report.dropped(
         path,
         `OpenAI chat has no ${tool.kind === 'opaque' ? 'such' : tool.kind} tool run by the provider.`,
       );
-      return undefined;
   }
 }
 

@@ -4,7 +4,7 @@ import { isOutOfBudget, type ClientError, type ErrorReply } from '../client-erro
 import { textOf } from '../sse/stream-start.ts';
 import { compact, isObject, parseJson, stringOf } from '../json/object.ts';
 import { brokenGeneration } from '../broken-generation.ts';
-import { retryDelayOf } from '../google-retry-info.ts';
+import { retryDelayOf } from '../google-errors.ts';
 
 /** Longest shown piece of a body without an error shape (docs/protocols/errors.md#bodies-that-are-not-json). */
 const RAW_LIMIT = 1024;

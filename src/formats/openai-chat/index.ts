@@ -1,5 +1,5 @@
 import { FORMAT_DEFAULTS, inBytes, type Format } from '../format.ts';
-import { clean } from './clean.ts';
+import { clean, withoutSignatures } from './clean.ts';
 import { readClient, clientPaths, unshown } from './client.ts';
 import { counting } from './counting.ts';
 import { decodeReply } from './decode-reply.ts';
@@ -11,7 +11,6 @@ import { encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
 import { mediaByUrl, remoteMedia, storedMedia } from './remote-media.ts';
-import { withoutSignatures } from './without-signatures.ts';
 import { chatLayout } from '../texts/chat-layout.ts';
 import { chatTexts } from '../texts/request-texts.ts';
 
@@ -36,7 +35,7 @@ export const openaiChat = {
   encodeError,
   encodeStreamError,
   media: { remote: remoteMedia, stored: storedMedia, byUrl: mediaByUrl },
-  signatures: { remove: withoutSignatures },
+  withoutSignatures,
   counting,
   passThrough: { misfits: () => false, clean, edits: passThroughEdits, open: passThrough, streamsAsJson: false },
   texts: { reply: chatLayout, request: chatTexts },

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../faults.ts';
 import type { RequestTarget } from '../request-target.ts';
-import { isObject, objectOf, listOf, stringOf } from '../json/object.ts';
+import { editItems, isObject, objectOf, listOf, stringOf } from '../json/object.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { MESSAGE_EXTENSIONS, NOT_TAKEN, takes } from './extensions.ts';
@@ -21,7 +21,7 @@ export const EMPTY_KEYS = ['"annotations"', '"refusal"'];
 
 /** The messages without these fields. They say nothing, so nothing is lost. Undefined when nothing changes. */
 export const withoutEmptyFields = (messages: unknown): readonly unknown[] | undefined =>
-  mapped(messages, (message) => {
+  editItems(messages, (message) => {
     const isEmpty = ([name, value]: [string, unknown]): boolean =>
       name === 'refusal' ? value === null : name === 'annotations' && Array.isArray(value) && value.length === 0;
     const entries = message.role === 'assistant' ? Object.entries(message) : [];
@@ -69,13 +69,13 @@ export function cleanMessages(
 ): readonly unknown[] | undefined {
   const lacks = new Set(MESSAGE_EXTENSIONS.filter((name) => !takes(target, name)));
   const cleaner = { lacks, report, marks: target.host === 'direct' };
-  return mapped(messages, (message, at) => cleanMessage(message, BodyPlace.item('messages', at), cleaner));
+  return editItems(messages, (message, at) => cleanMessage(message, BodyPlace.item('messages', at), cleaner));
 }
 
 /** The tools of a request without cache markers. Undefined when nothing changes. */
 export function withoutMarkers(field: string, tools: unknown, report: LossReport): readonly unknown[] | undefined {
   const cleaner: Cleaner = { lacks: new Set(['cache_control']), report, marks: false };
-  return mapped(tools, (tool, at) => {
+  return editItems(tools, (tool, at) => {
     const place = BodyPlace.item(field, at);
     const outer = without(tool, OF_TOOL, place, cleaner);
     return withField(outer, 'function', (fn) => without(fn, OF_TOOL, BodyPlace.field(place, 'function'), cleaner));
@@ -87,7 +87,7 @@ function cleanMessage(message: JsonObject, place: BodyPlace, cleaner: Cleaner): 
   const bare = without(spoken, OF_MESSAGE, place, cleaner);
   const parts = cleanContent(bare, place, cleaner);
   const marked = cleanMarker(parts, place, cleaner);
-  const calls = mapped(marked.tool_calls, (call, at) =>
+  const calls = editItems(marked.tool_calls, (call, at) =>
     cleanCall(call, BodyPlace.itemOf(place, 'tool_calls', at), cleaner),
   );
   return calls ? { ...marked, tool_calls: calls } : marked;
@@ -113,17 +113,12 @@ const hasMore = (message: JsonObject): boolean =>
   ['tool_calls', 'function_call', 'refusal', 'audio'].some((name) => (message[name] ?? undefined) !== undefined);
 
 function cleanContent(message: JsonObject, place: BodyPlace, cleaner: Cleaner): JsonObject {
-  const { content } = message;
-  if (!Array.isArray(content)) return message;
-  let changed = false;
-  const kept = content.flatMap((part: unknown, at): unknown[] => {
-    if (!isObject(part)) return [part];
-    const cleaned = cleanPart(part, BodyPlace.itemOf(place, 'content', at), { cleaner, role: message.role });
-    changed ||= cleaned !== part;
-    return cleaned ? [cleaned] : [];
-  });
-  if (!changed) return message;
-  return { ...message, content: kept.length > 0 ? kept : hasMore(message) ? null : '' };
+  const { role } = message;
+  const content = editItems(message.content, (part, at) =>
+    cleanPart(part, BodyPlace.itemOf(place, 'content', at), { cleaner, role }),
+  );
+  if (!content) return message;
+  return { ...message, content: content.length > 0 ? content : hasMore(message) ? null : '' };
 }
 
 interface PartContext {
@@ -134,10 +129,8 @@ interface PartContext {
 /** Undefined for a part that is lost. */
 function cleanPart(part: JsonObject, place: BodyPlace, { cleaner, role }: PartContext): JsonObject | undefined {
   const { lacks, report } = cleaner;
-  if (THOUGHTS.has(part.type) && lacks.has('content_blocks') && !Array.isArray(part.thinking)) {
-    report.dropped(place, NOT_TAKEN);
-    return undefined;
-  }
+  if (THOUGHTS.has(part.type) && lacks.has('content_blocks') && !Array.isArray(part.thinking))
+    return report.dropped(place, NOT_TAKEN);
   refuseMedia(part, place, lacks);
   let cleaned = without(part, OF_PART, place, cleaner);
   for (const media of ['image_url', 'file'])
@@ -209,22 +202,9 @@ function without(object: JsonObject, keys: Keys, place: BodyPlace, { lacks, repo
   return left;
 }
 
-function withField(object: JsonObject, name: string, change: (value: JsonObject) => JsonObject): JsonObject {
+export function withField(object: JsonObject, name: string, change: (value: JsonObject) => JsonObject): JsonObject {
   const value = object[name];
   if (!isObject(value)) return object;
   const changed = change(value);
   return changed === value ? object : { ...object, [name]: changed };
-}
-
-/** The list with objects changed. Undefined when `change` returns them all as they are. */
-function mapped(list: unknown, change: (item: JsonObject, at: number) => JsonObject): readonly unknown[] | undefined {
-  if (!Array.isArray(list)) return undefined;
-  let changed = false;
-  const items = list.map((item: unknown, at) => {
-    if (!isObject(item)) return item;
-    const next = change(item, at);
-    changed ||= next !== item;
-    return next;
-  });
-  return changed ? items : undefined;
 }

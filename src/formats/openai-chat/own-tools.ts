@@ -86,8 +86,7 @@ export function encodeWebSearch(
   if (broken !== undefined) {
     if (takesWebSearch(target.model))
       throw new RequestFault('unsupported_parameter', `This model searches for every request: ${broken}.`, path);
-    report.dropped(path, broken);
-    return undefined;
+    return report.dropped(path, broken);
   }
   const location = options.user_location;
   const carried = new Set(['type', 'name', 'user_location']);

@@ -4,7 +4,6 @@ import type { ClientContext, PassThrough } from '../format.ts';
 import { PlainPassThrough, type WholeReply } from '../streams/plain-pass-through.ts';
 import { parseReplyText } from '../json/rounding.ts';
 import { noteAnswer, noteFinish } from '../streams/signals.ts';
-import { EventTooLarge } from '../sse/held-bytes.ts';
 import { eventEnd, hasId, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts';
 import { EventTemplate } from '../sse/event-template.ts';
 import { textOf } from '../sse/stream-start.ts';
@@ -51,14 +50,9 @@ export class StreamPassThrough implements PassThrough {
 
   push(bytes: Buffer): Buffer | undefined {
     if (this.#stopped) return undefined;
-    try {
-      const whole = this.#cutter.push(bytes);
-      return whole && this.#pass(whole);
-    } catch (error) {
-      if (!(error instanceof EventTooLarge)) throw error;
-      this.#fail(error.toFailure());
-      return undefined;
-    }
+    const whole = this.#cutter.push(bytes);
+    if (this.#cutter.failure) this.#fail(this.#cutter.failure);
+    return whole && this.#pass(whole);
   }
 
   end(): Buffer | undefined {

@@ -1,7 +1,11 @@
 import type { JsonObject } from '../conversation.ts';
-import { bareMime, mediaKind, mimeOfName, mimeOfUrl, toDataUri } from '../media/media-types.ts';
+import { bareMime, mediaKind, mimeOfName, mimeOfUrl } from '../media/media-types.ts';
 import {
+  dataUriOf,
   isAddress,
+  mediaIn,
+  namesStored,
+  writtenPath,
   type FetchedMedia,
   type IsStored,
   type MediaByUrl,
@@ -34,23 +38,21 @@ export const remoteMedia = (body: JsonObject): readonly RemoteMedia[] => findMed
 
 /** Finds parts that name stored files, in the same places. */
 export const storedMedia = (body: JsonObject, isStored: IsStored): readonly FileReference[] =>
-  findMedia(body, (text): text is string => typeof text === 'string' && isStored(text));
+  findMedia(body, namesStored(isStored));
 
 type Accepts = (text: unknown) => text is string;
 
-function findMedia({ messages }: JsonObject, accepts: Accepts): readonly FileReference[] {
-  if (!Array.isArray(messages)) return [];
-  return messages.flatMap((message: unknown, turn) => {
-    if (!isObject(message) || !Array.isArray(message.content)) return [];
-    if (message.role !== 'user' && message.role !== 'tool') return [];
-    return message.content.flatMap((part: unknown, at): FileReference[] => {
-      const found = isObject(part) ? mediaOf(part, accepts) : undefined;
-      if (!found) return [];
-      const { key, ...media } = found;
-      return [{ ...media, param: `messages[${turn}].content[${at}]`, path: ['messages', turn, 'content', at, key] }];
-    });
-  });
-}
+const findMedia = ({ messages }: JsonObject, accepts: Accepts): readonly FileReference[] =>
+  mediaIn(messages, ['messages'], ({ role, content }, path) =>
+    role !== 'user' && role !== 'tool'
+      ? []
+      : mediaIn(content, [...path, 'content'], (part, at) => {
+          const found = mediaOf(part, accepts);
+          if (!found) return [];
+          const { key, ...media } = found;
+          return [{ ...media, param: writtenPath(at), path: [...at, key] }];
+        }),
+  );
 
 type FoundMedia = Omit<FileReference, 'param' | 'path'> & { readonly key: string };
 
@@ -79,7 +81,7 @@ function ofUrl(part: JsonObject, key: keyof typeof KINDS, accepts: Accepts): Fou
     url,
     mime,
     media: mime === undefined ? KINDS[key] : mediaKind(mime),
-    embed: (content) => ({ ...withoutType(others), url: dataUri(content) }),
+    embed: (content) => ({ ...withoutType(others), url: dataUriOf(content) }),
     link: (uri, type) => ({ ...withoutType(others), url: uri, mime_type: type }),
   };
 }
@@ -97,7 +99,7 @@ function ofFile(file: unknown, accepts: Accepts): FoundMedia | undefined {
     url,
     mime,
     media: mime === undefined ? 'document' : mediaKind(mime),
-    embed: (content) => ({ ...named(content), ...withoutType(others), file_data: dataUri(content) }),
+    embed: (content) => ({ ...named(content), ...withoutType(others), file_data: dataUriOf(content) }),
     link: (uri, type) => ({ ...withoutType(others), file_url: uri, mime_type: type }),
   };
 }
@@ -115,5 +117,3 @@ function withoutType({ mime_type: _, format: __, ...others }: JsonObject): JsonO
 
 /** OpenAI refuses `file_data` without a name (docs/protocols/files.md#inline). */
 const named = ({ name }: FetchedMedia): JsonObject => (name === undefined ? {} : { filename: name });
-
-const dataUri = ({ mime, data }: FetchedMedia): string => toDataUri(mime, data.toString('base64'));

@@ -1,7 +1,6 @@
 import { createSignals, type Signals } from '../events.ts';
 import { inBytes, type ClientContext, type PassThrough, type ReplyContext } from '../format.ts';
 import { isObject, listOf, parseJson, stringOf } from '../json/object.ts';
-import { EventTooLarge } from '../sse/held-bytes.ts';
 import { readSse, SseCutter } from '../sse/event-stream.ts';
 import { translatingReader } from '../streams/readers.ts';
 import { hasContent } from './chunk-fields.ts';
@@ -85,13 +84,8 @@ class AnswerStart {
 
   /** Undefined while the answer has not begun. */
   read(bytes: Buffer): boolean | undefined {
-    let whole: Buffer | undefined;
-    try {
-      whole = this.#cutter.push(bytes);
-    } catch (error) {
-      if (!(error instanceof EventTooLarge)) throw error;
-      return false;
-    }
+    const whole = this.#cutter.push(bytes);
+    if (this.#cutter.failure) return false;
     for (const { data } of whole ? readSse(whole) : []) {
       if (data === '') continue;
       this.chunks += 1;

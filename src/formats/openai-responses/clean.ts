@@ -3,7 +3,7 @@ import { ENVELOPE, readEnvelope, readSummary } from '../envelope.ts';
 import { RequestFault } from '../faults.ts';
 import type { BodyView, Cleaning, SearchableBody } from '../body-view.ts';
 import type { RequestTarget } from '../request-target.ts';
-import { isObject, listOf, stringOf } from '../json/object.ts';
+import { editItems, stringOf } from '../json/object.ts';
 import { LossReport } from '../losses/losses.ts';
 import { isOfScope, isOpenAi, OTHER_ACCOUNT } from '../maker.ts';
 import { REFUSED_SIGNATURE } from '../refused-signature.ts';
@@ -50,18 +50,10 @@ export function withoutSignatures(body: BodyView): Cleaning | undefined {
 
 /** @param edit returns the item to send, or the reason why it is left out */
 function editInput(body: BodyView, edit: (item: JsonObject, at: number) => JsonObject | string): Cleaning | undefined {
-  const input = listOf(body.value('input'));
-  if (!input) return undefined;
   const losses = new LossReport();
-  let changed = false;
-  const kept = input.flatMap((item: unknown, at): unknown[] => {
-    const sent = isObject(item) ? edit(item, at) : item;
-    if (sent === item) return [item];
-    changed = true;
-    if (typeof sent !== 'string') return [sent];
-    losses.dropped(`input[${at}]`, sent);
-    return [];
+  const value = editItems(body.value('input'), (item, at) => {
+    const sent = edit(item, at);
+    return typeof sent === 'string' ? losses.dropped(`input[${at}]`, sent) : sent;
   });
-  if (!changed) return undefined;
-  return { edits: [{ path: ['input'], value: kept, source: 'gateway' }], losses: losses.list() };
+  return value && { edits: [{ path: ['input'], value, source: 'gateway' }], losses: losses.list() };
 }

@@ -1,4 +1,4 @@
-import { pathsBy, type PathSpellings } from '../losses/places.ts';
+import { pathsBy } from '../losses/places.ts';
 import type { Conversation, JsonObject, Loss } from '../conversation.ts';
 import type { BodyView } from '../body-view.ts';
 import type { ClientContext, ClientOptions, ClientSettings, RequestEcho } from '../format.ts';
@@ -68,7 +68,7 @@ export function echo(body: JsonObject, { tools = [] }: Conversation): RequestEch
 }
 
 /** Fields that this API names differently from OpenAI's chat API, whose names losses use. */
-const NAMES: PathSpellings = [
+export const clientPaths = pathsBy([
   [/^max_tokens$/, 'max_output_tokens'],
   [/^user$/, 'safety_identifier', 'user'],
   [/^reasoning_effort$/, 'reasoning.effort'],
@@ -82,6 +82,4 @@ const NAMES: PathSpellings = [
   [/^(input\[.*)\.image_url\.detail$/, '$1.detail'],
   [/^(input\[.*)\.function\.arguments$/, '$1.arguments', '$1.input'],
   [/^(input\[.*)\.function\.thought_signature$/, '$1'],
-];
-
-export const clientPaths = pathsBy(NAMES);
+]);

@@ -1,9 +1,10 @@
 import type { JsonObject, MediaPart, MediaSource, Part } from '../conversation.ts';
-import { compact, stringOf } from '../json/object.ts';
+import { stringOf } from '../json/object.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
-import { mediaKind, mimeOfName, mimeOfUrl, parseDataUri, typed } from '../media/media-types.ts';
+import { mediaPart, mimeOfName, mimeOfUrl, parseDataUri, typed } from '../media/media-types.ts';
 import { RequestFault } from '../faults.ts';
+import { isAddress } from '../media/remote-media.ts';
 import { sisterPart } from '../sister-parts.ts';
 import { invalid, listAt, objectAt, textAt } from './read.ts';
 
@@ -48,7 +49,7 @@ function decodePart(part: JsonObject, path: BodyPlace): Part {
 function decodeImage(part: JsonObject, path: BodyPlace): MediaPart {
   const detail = stringOf(part.detail);
   const id = stringOf(part.file_id);
-  if (id !== undefined) return compact({ type: 'media' as const, media: 'image' as const, source: file(id), detail });
+  if (id !== undefined) return mediaPart('image', file(id), { detail });
   const image = located('image', textAt(part, path, 'image_url'), { path: BodyPlace.field(path, 'image_url') });
   // `auto` is the default of the API.
   return detail === undefined || detail === 'auto' ? image : { ...image, detail };
@@ -57,7 +58,7 @@ function decodeImage(part: JsonObject, path: BodyPlace): MediaPart {
 function decodeFile(part: JsonObject, path: BodyPlace): MediaPart {
   const name = stringOf(part.filename);
   const id = stringOf(part.file_id);
-  if (id !== undefined) return compact({ type: 'media' as const, media: 'document' as const, source: file(id), name });
+  if (id !== undefined) return mediaPart('document', file(id), { name });
   const url = stringOf(part.file_url);
   if (url !== undefined) return located('document', url, { path: BodyPlace.field(path, 'file_url'), name });
   const data = stringOf(part.file_data);
@@ -80,33 +81,10 @@ function located(
   const byName = name === undefined ? undefined : mimeOfName(name);
   const inline = parseDataUri(text);
   if (inline) {
-    const mime = inline.mime ?? byName;
-    return compact({
-      type: 'media' as const,
-      media: mime === undefined ? media : mediaKind(mime),
-      mime,
-      parameters: inline.parameters,
-      source: { kind: 'data' as const, data: inline.data },
-      name,
-    });
+    const { data, mime = byName, parameters } = inline;
+    return mediaPart(media, { kind: 'data', data }, { mime, parameters, name });
   }
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
-    const mime = mimeOfUrl(text) ?? byName;
-    return compact({
-      type: 'media' as const,
-      media: mime === undefined ? media : mediaKind(mime),
-      mime,
-      source: { kind: 'url' as const, url: text },
-      name,
-    });
-  }
+  if (isAddress(text)) return mediaPart(media, { kind: 'url', url: text }, { mime: mimeOfUrl(text) ?? byName, name });
   if (media !== 'document') throw invalid(path, 'must be a data URI or a URL');
-  const mime = byName ?? 'application/pdf';
-  return compact({
-    type: 'media' as const,
-    media: mediaKind(mime),
-    mime,
-    source: { kind: 'data' as const, data: text },
-    name,
-  });
+  return mediaPart(media, { kind: 'data', data: text }, { mime: byName ?? 'application/pdf', name });
 }

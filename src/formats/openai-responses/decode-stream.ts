@@ -4,7 +4,6 @@ import { ReplyFault } from '../faults.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
 import { isObject, objectOf, numberOf, parseJson, stringOf } from '../json/object.ts';
 import { readSse, SseCutter, type SseEvent } from '../sse/event-stream.ts';
-import { EventTooLarge } from '../sse/held-bytes.ts';
 import { ResponseReader, type PartKind } from './response-reader.ts';
 import { failureIn, interrupted, unreadable } from './errors.ts';
 
@@ -26,13 +25,9 @@ class ResponseStreamDecoder implements StreamDecoder {
 
   push(bytes: Buffer): readonly GenerationEvent[] {
     if (this.#reader.ended) return [];
-    try {
-      const whole = this.#cutter.push(bytes);
-      if (whole) this.#read(whole, false);
-    } catch (error) {
-      if (!(error instanceof EventTooLarge)) throw error;
-      this.#reader.fail(error.toFailure());
-    }
+    const whole = this.#cutter.push(bytes);
+    if (whole) this.#read(whole, false);
+    else if (this.#cutter.failure) this.#reader.fail(this.#cutter.failure);
     return this.#reader.drain();
   }
 

@@ -134,8 +134,7 @@ class ItemEncoder {
         };
       }
       default:
-        this.#losses.dropped(path, `The Responses API cannot take ${part.type} back in an answer.`);
-        return undefined;
+        return this.#losses.dropped(path, `The Responses API cannot take ${part.type} back in an answer.`);
     }
   }
 
@@ -153,8 +152,7 @@ class ItemEncoder {
         summary: text === '' ? [] : [{ type: 'summary_text', text }],
         encrypted_content: encrypted,
       };
-    this.#losses.dropped(path, isEncrypted ? OTHER_ACCOUNT : 'the thinking of another provider');
-    return undefined;
+    return this.#losses.dropped(path, isEncrypted ? OTHER_ACCOUNT : 'the thinking of another provider');
   }
 
   #mcpCall(part: McpCallPart): JsonObject {
@@ -220,8 +218,7 @@ class ItemEncoder {
       case 'opaque':
         return part.format === 'openai-responses' ? part.value : loseOpaque(part, path, role, this.#losses);
       default:
-        this.#losses.unreadable(path, `the Responses API has no ${part.type} part here`);
-        return undefined;
+        return this.#losses.unreadable(path, `the Responses API has no ${part.type} part here`);
     }
   }
 

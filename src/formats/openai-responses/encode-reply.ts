@@ -12,11 +12,7 @@ import { encodeUsage, ResponseText, type Status } from './response-object.ts';
 import { ResponseEvents } from './response-events.ts';
 import { ServedItems } from './served-items.ts';
 
-export function encodeReply(
-  events: readonly GenerationEvent[],
-  client: ClientContext,
-  notes: LossNotes = noLosses(),
-): Buffer {
+export function encodeReply(events: readonly GenerationEvent[], client: ClientContext, notes = noLosses()): Buffer {
   const writer = new ResponseWriter(undefined, client, notes);
   writer.push(new CallOrder().push(events));
   return Buffer.from(writer.response, 'latin1');

@@ -141,8 +141,7 @@ function encodeTool(tool: Tool, path: string, losses: LossReport): JsonObject | 
       if (tool.format === 'openai-responses' && tool.options) return tool.options;
       if (tool.kind === 'image_generation') return { ...tool.options, type: tool.kind };
       if (tool.server) return encodeServer(tool.server, path, losses);
-      losses.dropped(path, `The Responses API has no ${tool.kind === 'opaque' ? 'such' : tool.kind} tool.`);
-      return undefined;
+      return losses.dropped(path, `The Responses API has no ${tool.kind === 'opaque' ? 'such' : tool.kind} tool.`);
   }
 }
 
@@ -229,10 +228,7 @@ const KNOWN: ReadonlySet<string> = new Set([...ENVELOPE, ...MAPPED, ...OWN]);
 /** A search tool of any API. */
 function encodeHostedSearch(options: JsonObject, path: string, losses: LossReport): JsonObject | undefined {
   const broken = brokenLimit('web_search', options, 'openai-responses');
-  if (broken !== undefined) {
-    losses.dropped(path, broken);
-    return undefined;
-  }
+  if (broken !== undefined) return losses.dropped(path, broken);
   for (const key of Object.keys(options))
     if (!KNOWN.has(key)) losses.dropped(`${path}.${key}`, 'the search of the Responses API has no such setting');
   const own = Object.fromEntries(OWN.flatMap((key) => (key in options ? [[key, options[key]]] : [])));

@@ -40,7 +40,7 @@ export const openaiResponses = {
   encodeError,
   encodeStreamError,
   media: { remote: remoteMedia, stored: storedMedia },
-  signatures: { remove: withoutSignatures },
+  withoutSignatures,
   counting,
   passThrough: { misfits: () => false, clean, edits: passThroughEdits, open: passThrough, streamsAsJson: false },
   texts: { reply: responsesLayout, request: responsesTexts },

@@ -4,7 +4,6 @@ import type { ClientContext, PassThrough } from '../format.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { CLOSE_OBJECT } from '../json/scan.ts';
 import { eventEnds, readSse, SseCutter } from '../sse/event-stream.ts';
-import { EventTooLarge } from '../sse/held-bytes.ts';
 import { PlainPassThrough } from '../streams/plain-pass-through.ts';
 import { observe } from '../streams/signals.ts';
 import { decodeReply } from './decode-reply.ts';
@@ -38,14 +37,9 @@ class ResponsePass implements PassThrough {
 
   push(bytes: Buffer): Buffer | undefined {
     if (this.signals.failure) return undefined;
-    try {
-      const whole = this.#cutter.push(bytes);
-      return whole && this.#scan(whole, false);
-    } catch (error) {
-      if (!(error instanceof EventTooLarge)) throw error;
-      this.signals.failure = error.toFailure();
-      return undefined;
-    }
+    const whole = this.#cutter.push(bytes);
+    this.signals.failure = this.#cutter.failure;
+    return whole && this.#scan(whole, false);
   }
 
   end(): Buffer | undefined {

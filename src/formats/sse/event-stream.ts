@@ -1,4 +1,5 @@
-import { ByteBuffer } from './held-bytes.ts';
+import type { UpstreamFailure } from '../events.ts';
+import { ByteBuffer, EventTooLarge } from './held-bytes.ts';
 import { withoutMark } from './stream-start.ts';
 
 /**
@@ -14,17 +15,21 @@ const CR = 0x0d;
 export class SseCutter {
   readonly #held = new ByteBuffer();
   #begun = false;
+  /** An event was too large to be held. */
+  failure: UpstreamFailure | undefined;
 
   /** Bytes up to the last event end seen, or undefined. Without the byte order mark of the stream. */
   push(bytes: Buffer): Buffer | undefined {
-    const cut = this.#lastEnd(bytes);
-    if (cut < 0) {
-      this.#held.add(bytes, 0);
+    try {
+      const cut = this.#lastEnd(bytes);
+      const whole = cut < 0 ? undefined : this.#begin(this.#held.take(bytes, cut));
+      if (cut < bytes.length) this.#held.add(bytes, Math.max(0, cut));
+      return whole;
+    } catch (error) {
+      if (!(error instanceof EventTooLarge)) throw error;
+      this.failure = error.toFailure();
       return undefined;
     }
-    const whole = this.#begin(this.#held.take(bytes, cut));
-    if (cut < bytes.length) this.#held.add(bytes, cut);
-    return whole;
   }
 
   /** The held bytes: an event whose blank line never came. */

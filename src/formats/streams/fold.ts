@@ -205,46 +205,13 @@ function mergeThinking(draft: Draft, { block, text, inline }: EventOf<'thinking'
 
 /** Events that carry a whole part each. */
 function wholePart(event: EventOf<'media' | 'code' | 'code_result' | 'mcp_call' | 'mcp_result' | 'opaque'>): Part {
-  const signature = 'signature' in event ? signatureOf(event) : {};
-  switch (event.type) {
-    case 'media':
-      return {
-        type: 'media',
-        media: mediaKind(event.mime),
-        mime: event.mime,
-        source: { kind: 'data', data: event.data },
-        ...(event.stored && { stored: event.stored }),
-        ...signature,
-      };
-    case 'code':
-      return {
-        type: 'code',
-        language: event.language,
-        code: event.code,
-        ...(event.id && { id: event.id }),
-        ...signature,
-      };
-    case 'code_result':
-      return {
-        type: 'code_result',
-        outcome: event.outcome,
-        output: event.output,
-        ...(event.id && { id: event.id }),
-        ...signature,
-      };
-    case 'mcp_call':
-    case 'mcp_result': {
-      const { choice: _, block: __, ...part } = event;
-      return part;
-    }
-    case 'opaque':
-      return {
-        type: 'opaque',
-        format: event.format,
-        value: event.value,
-        ...(event.attached && { attached: true }),
-      };
+  if (event.type !== 'media') {
+    const { choice: _, block: __, ...part } = event;
+    return part;
   }
+  const { mime, data, stored } = event;
+  const media = { type: 'media' as const, media: mediaKind(mime), mime, source: { kind: 'data' as const, data } };
+  return { ...media, ...(stored && { stored }), ...signatureOf(event) };
 }
 
 /** A signature belongs to the thinking or text of its block. Without either, an empty text part carries it. */

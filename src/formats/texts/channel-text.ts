@@ -1,5 +1,12 @@
 import { ReplyFault } from '../faults.ts';
-import type { TextChannel, TextTransform } from './channels.ts';
+import {
+  isJoining,
+  type EditedText,
+  type TextChannel,
+  type TextEdit,
+  type TextResult,
+  type TextTransform,
+} from './channels.ts';
 import type { TextSlot } from './pending-event.ts';
 
 /** A change of a text that its upstream has signed. */
@@ -10,6 +17,13 @@ export class SignedTextChanged extends Error {
 /** A change of a text that has left already, because another text came between its parts. */
 export class RestedTextChanged extends Error {
   override readonly name = 'RestedTextChanged';
+}
+
+/** A text that comes in pieces. */
+export interface TextPieces {
+  /** In characters (UTF-16 units). */
+  lengths(): readonly number[];
+  piece(index: number): string;
 }
 
 /**
@@ -44,24 +58,31 @@ export class ChannelText {
     return this.#kept.length - (this.#left?.length ?? 0);
   }
 
+  /** True: it takes pieces that come together as one. */
+  get joins(): boolean {
+    return !this.#left && this.open !== undefined && isJoining((this.#transform ??= this.open()));
+  }
+
   /**
-   * Takes a piece. True: it may leave as it is. Otherwise `slotOf` makes its slot, which is decided now or later.
+   * @param slotOf makes the slot of a piece that changes or waits, in their order
+   * @param of the pieces of the text, if there are several
    */
-  take(text: string, final: boolean, slotOf: () => TextSlot): boolean {
-    if (text === '' && !final) return true;
+  take(text: string, final: boolean, slotOf: (piece: number) => TextSlot, of?: TextPieces): void {
+    if (text === '' && !final) return;
     if (this.#ended) throw new ReplyFault('a text goes on behind its end');
     this.#begun = true;
     const given = this.#kept + text;
-    const { out, keep } = this.#run(given, final);
-    if (this.#slots.length === 0 && keep === 0 && out === given) return true;
-    if (text !== '' || this.#slots.length === 0) {
-      const slot = slotOf();
-      slot.left = text.length;
-      slot.event.open += 1;
-      this.#slots.push(slot);
-    }
-    this.#decide(given, out, keep);
-    return false;
+    const result = this.#run(given, final);
+    if (this.#slots.length === 0 && result.keep === 0 && result.out === given) return;
+    this.#decide(
+      given,
+      result,
+      new Filling(this.#slots, {
+        lengths: of?.lengths() ?? [text.length],
+        text: (piece) => of?.piece(piece) ?? text,
+        slotOf,
+      }),
+    );
   }
 
   /** The text has ended: what it kept is decided. */
@@ -69,18 +90,17 @@ export class ChannelText {
     this.#ended = true;
     if (!this.#transform) return;
     const given = this.#kept;
-    const { out } = this.#run(given, true);
-    this.#decide(given, out, 0);
+    this.#decide(given, this.#run(given, true));
   }
 
   /** The text may go on later: what it kept leaves as it is decided now, and is the start of what follows. */
   rest(): void {
     if (this.#kept === '' || this.#left?.length === this.#kept.length) return;
     const given = this.#kept;
-    const { out } = this.#run(given, true);
-    this.#decide(given, out, 0);
+    const result = this.#run(given, true);
+    this.#decide(given, result);
     this.#kept = given;
-    this.#left = { length: given.length, text: out };
+    this.#left = { length: given.length, text: result.out };
   }
 
   /** The kept part leaves as it is, and the rest is a new text to the transform. */
@@ -91,7 +111,7 @@ export class ChannelText {
     this.#left = undefined;
     this.#kept = this.#kept.slice(left);
     this.#note(this.#kept, this.#kept);
-    this.#decide(this.#kept, this.#kept, 0);
+    this.#decide(this.#kept, { out: this.#kept, keep: 0 });
   }
 
   /** The result of the whole text, which comes once more. */
@@ -106,11 +126,12 @@ export class ChannelText {
     return out;
   }
 
-  #run(given: string, final: boolean): { readonly out: string; readonly keep: number } {
+  #run(given: string, final: boolean): Decision {
     const transform = (this.#transform ??= this.open!());
     if (final) this.#transform = undefined;
     const result = transform(given, final);
-    const { text: out, keep: wanted = 0 } = typeof result === 'string' ? { text: result } : result;
+    const { text: out, keep: wanted = 0 } = typeof result === 'string' ? asResult(result) : result;
+    const edits = isJoining(transform) ? ((result as EditedText).edits ?? []) : undefined;
     if (typeof out !== 'string' || !Number.isInteger(wanted) || wanted < 0 || wanted > given.length)
       throw new TypeError('a transform of a text returns a text, and the number of characters that it keeps');
     const keep = final ? 0 : wanted;
@@ -119,7 +140,7 @@ export class ChannelText {
       throw new SignedTextChanged('thinking that its upstream has signed cannot be changed');
     if (out !== consumed) this.changed = true;
     this.#note(consumed, out);
-    return { out, keep };
+    return { out, keep, edits };
   }
 
   /** Without what has left before the text rested, which can no longer change. */
@@ -142,57 +163,86 @@ export class ChannelText {
     this.#whole.result += result;
   }
 
-  /** Writes the decided text into the slots that it came from. */
-  #decide(whole: string, result: string, keep: number): void {
+  /** Writes the decided text into the pieces that it came from. */
+  #decide(whole: string, { out: result, keep, edits }: Decision, fill = new Filling(this.#slots)): void {
     this.#kept = keep === 0 ? '' : whole.slice(whole.length - keep);
+    const exact = this.#left ? undefined : edits;
     const [given, out] = this.#left ? this.#behindLeft(whole, result, keep) : [whole, result];
-    const consumed = given.length - keep;
-    if (consumed < 0 || (consumed === 0 && out === '')) return;
-    let start = 0;
-    let [before, after] = [consumed, 0];
-    if (out.length !== consumed || !given.startsWith(out)) {
-      while (start < consumed && start < out.length && given.charCodeAt(start) === out.charCodeAt(start)) start += 1;
-      const most = Math.min(consumed, out.length) - start;
-      while (after < most && given.charCodeAt(consumed - 1 - after) === out.charCodeAt(out.length - 1 - after))
-        after += 1;
-      before = start;
+    const consumed = Math.max(0, given.length - keep);
+    let at = 0;
+    for (const { from, to, text } of exact ?? differences(given, consumed, out)) {
+      fill.same(given, at, from);
+      fill.change(to - from, text);
+      at = to;
     }
-    const fill = new Filling(this.#slots);
-    fill.same(given.slice(0, before));
-    if (before < consumed || out.length > consumed)
-      fill.change(consumed - before - after, out.slice(before, out.length - after));
-    if (after > 0) fill.same(given.slice(consumed - after, consumed));
+    fill.same(given, at, consumed);
     this.#slots = fill.rest();
   }
 }
 
-/** Goes through slots in order. */
+interface Decision {
+  readonly out: string;
+  readonly keep: number;
+  readonly edits?: readonly TextEdit[] | undefined;
+}
+
+const asResult = (text: string): TextResult => ({ text });
+
+/** The first `consumed` characters became `out`: all between the first and the last difference did. */
+function differences(given: string, consumed: number, out: string): readonly TextEdit[] {
+  if (out.length === consumed && given.startsWith(out)) return [];
+  let start = 0;
+  while (start < consumed && start < out.length && given.charCodeAt(start) === out.charCodeAt(start)) start += 1;
+  const most = Math.min(consumed, out.length) - start;
+  let after = 0;
+  while (after < most && given.charCodeAt(consumed - 1 - after) === out.charCodeAt(out.length - 1 - after)) after += 1;
+  return [{ from: start, to: consumed - after, text: out.slice(start, out.length - after) }];
+}
+
+/** The pieces that a text comes in, and what makes the slot of one. */
+interface SlottedPieces {
+  readonly lengths: readonly number[];
+  text(piece: number): string;
+  slotOf(piece: number): TextSlot;
+}
+
+/** Goes through slots in order, then through pieces, which become slots when they change or wait. */
 class Filling {
   readonly #slots: TextSlot[];
+  readonly #pieces: SlottedPieces;
+  readonly #lengths: readonly number[];
   #at = 0;
+  #piece = 0;
+  /** The decided characters of the piece. */
+  #used = 0;
 
-  constructor(slots: TextSlot[]) {
+  constructor(slots: TextSlot[], pieces: SlottedPieces = NO_PIECES) {
     this.#slots = slots;
+    this.#pieces = pieces;
+    this.#lengths = pieces.lengths;
   }
 
-  same(text: string): void {
-    for (let from = 0; from < text.length;) {
+  same(text: string, from: number, to: number): void {
+    for (let at = from; at < to;) {
       const slot = this.#next();
-      const length = Math.min(slot.left, text.length - from);
-      slot.text += text.slice(from, from + length);
-      slot.left -= length;
-      from += length;
+      const left = slot ? slot.left : this.#lengths[this.#piece]! - this.#used;
+      const length = Math.min(left, to - at);
+      if (slot) {
+        slot.text += text.slice(at, at + length);
+        slot.left -= length;
+      } else this.#used += length;
+      at += length;
     }
   }
 
   /** `length` characters become `text`, which goes into the first of their slots. */
   change(length: number, text: string): void {
     // An insertion goes behind the last decided character.
-    const first = length > 0 ? this.#next() : (this.#slots[this.#at] ?? none());
+    const first = (length > 0 ? this.#next() : this.#slots[this.#at]) ?? this.#make();
     first.text += text;
     first.changed = true;
     for (let rest = length; rest > 0;) {
-      const slot = this.#next();
+      const slot = this.#next() ?? this.#make();
       slot.changed = true;
       const taken = Math.min(slot.left, rest);
       slot.left -= taken;
@@ -200,13 +250,33 @@ class Filling {
     }
   }
 
-  #next(): TextSlot {
+  /** The slot of the next character; undefined if it is one of a piece without a slot. */
+  #next(): TextSlot | undefined {
     while (this.#slots[this.#at]?.left === 0) this.#at += 1;
-    return this.#slots[this.#at] ?? none();
+    const slot = this.#slots[this.#at];
+    if (slot) return slot;
+    for (; this.#lengths[this.#piece] === this.#used; this.#used = 0) this.#piece += 1;
+    return this.#piece < this.#lengths.length ? undefined : none();
+  }
+
+  #make(): TextSlot {
+    const length = this.#lengths[this.#piece] ?? none();
+    const slot = this.#pieces.slotOf(this.#piece);
+    slot.event.open += 1;
+    if (this.#used > 0) slot.text = this.#pieces.text(this.#piece).slice(0, this.#used);
+    slot.left = length - this.#used;
+    this.#slots.push(slot);
+    this.#piece += 1;
+    this.#used = 0;
+    return slot;
   }
 
   /** The slots that stay undecided. */
   rest(): TextSlot[] {
+    while (this.#piece < this.#lengths.length) {
+      if (this.#lengths[this.#piece]! > this.#used) this.#make();
+      else [this.#piece, this.#used] = [this.#piece + 1, 0];
+    }
     const done = this.#slots.findIndex(({ left }) => left > 0);
     const decided = done < 0 ? this.#slots : this.#slots.slice(0, done);
     for (const { event } of decided) event.open -= 1;
@@ -217,3 +287,5 @@ class Filling {
 const none = (): never => {
   throw new TypeError('a transform added text behind the end of what it keeps: keep the last characters until `final`');
 };
+
+const NO_PIECES: SlottedPieces = { lengths: [], text: none, slotOf: none };

@@ -35,5 +35,31 @@ export interface TextResult {
  */
 export type TextTransform = (text: string, final: boolean) => TextResult | string;
 
+/** The characters of the given text from `from` to `to`, at least one, became `text`. */
+export interface TextEdit {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** The result of a transform that joins. */
+export interface EditedText extends TextResult {
+  /** All changes, in order: they go into the pieces that they change. Default: none. */
+  readonly edits?: readonly TextEdit[];
+}
+
+const JOINS = Symbol('joins');
+
+/** A transform to which pieces that come together are given as one, because it says what it changes. */
+export interface JoiningTransform {
+  (text: string, final: boolean): EditedText;
+  readonly [JOINS]: true;
+}
+
+export const joining = (transform: (text: string, final: boolean) => EditedText): JoiningTransform =>
+  Object.assign(transform, { [JOINS]: true as const });
+
+export const isJoining = (transform: TextTransform): transform is JoiningTransform => JOINS in transform;
+
 /** The transform of a channel; undefined: the text passes. */
 export type OpenTransform = (channel: TextChannel) => TextTransform | undefined;

@@ -1,13 +1,12 @@
 import type { TextKind } from './channels.ts';
 import type { ReplyLayout, LocatedText } from './layout.ts';
-import { members, type Found, type TextNode } from './walk.ts';
+import { members, text, type Found, type TextNode } from './walk.ts';
 
 /** Replies of `/v1/chat/completions`, also with the extensions of servers and of this gateway, of `/v1/completions`, and of images. */
 
 const TYPE: TextNode = { sets: 'type' };
 const BLOCK: TextNode = { sets: 'block' };
 const CHOICE: TextNode = { sets: 'choice' };
-const text = (leaf: string): TextNode => ({ leaf });
 
 /** Code, calls and results of tools that run on the vendor's side: each comes whole. */
 const SERVED = {
@@ -103,5 +102,5 @@ export const chatLayout: ReplyLayout = {
       error: { members: members({ message: text('error') }) },
     }),
   },
-  open: () => ({ locate, ends: () => undefined }),
+  open: () => ({ locate }),
 };

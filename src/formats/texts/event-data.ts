@@ -1,7 +1,7 @@
 import { ReplyFault } from '../faults.ts';
 import { OPEN_OBJECT } from '../json/scan.ts';
 
-interface EventData {
+export interface EventData {
   /** The text that has the event: the given one, or the event alone, written anew. */
   readonly text: string;
   readonly from: number;

@@ -33,25 +33,21 @@ const GROUNDING = members({
   groundingSupports: { follows: '[]' },
 });
 
-class GeminiReader implements LayoutReader {
-  #calls = 0;
-
-  locate({ node: { leaf }, place: { choice: answer, thought } }: Found): LocatedText {
+function open(): LayoutReader {
+  let calls = 0;
+  const locate = ({ node: { leaf }, place: { choice: answer, thought } }: Found): LocatedText => {
     if (leaf === 'error') return { key: leaf, kind: leaf, answer: 0, block: 0, as: 'whole' };
-    if (leaf === 'sealed') return { key: leaf, kind: 'thinking', answer, block: this.#calls, as: 'whole' };
-    if (leaf === 'result') return { key: leaf, kind: 'tool_result', answer, block: this.#calls, as: 'whole' };
+    if (leaf === 'sealed') return { key: leaf, kind: 'thinking', answer, block: calls, as: 'whole' };
+    if (leaf === 'result') return { key: leaf, kind: 'tool_result', answer, block: calls, as: 'whole' };
     if (leaf === 'args' || leaf === 'code') {
-      const block = this.#calls++;
+      const block = calls++;
       return { key: `call:${block}`, kind: 'tool_arguments', answer, block, as: 'whole' };
     }
     if (leaf === 'partial') return { key: `${leaf}:${answer}`, kind: 'tool_arguments', answer, block: 0, as: 'piece' };
     const kind: TextKind = thought ? 'thinking' : 'text';
     return { key: `${kind}:${answer}`, kind, answer, block: 0, as: 'piece' };
-  }
-
-  ends(): undefined {
-    return undefined;
-  }
+  };
+  return { locate };
 }
 
 export const geminiLayout: ReplyLayout = {
@@ -74,5 +70,5 @@ export const geminiLayout: ReplyLayout = {
       error: { members: members({ message: { leaf: 'error' } }) },
     }),
   },
-  open: () => new GeminiReader(),
+  open,
 };

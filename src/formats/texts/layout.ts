@@ -18,10 +18,13 @@ export interface LayoutReader {
   /** The channel of a text; undefined for what is no text of the answer. */
   locate(found: Found, root: Place): LocatedText | undefined;
   /** The texts that begin anew with the event, whatever had their numbers before. */
-  begins?(root: Place): 'all' | { readonly block: number } | undefined;
-  /** The texts that end with the event: all of them, or those of a block. */
-  ends(root: Place): 'all' | { readonly block: number } | undefined;
+  begins?(root: Place): EndedTexts | undefined;
+  /** The texts that end with the event. Default: none, before the end of all */
+  ends?(root: Place): EndedTexts | undefined;
 }
+
+/** All texts of the reply, or those of a block. */
+export type EndedTexts = 'all' | { readonly block: number };
 
 export interface LocatedText {
   /** Different for each channel of a reply. */

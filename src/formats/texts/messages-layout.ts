@@ -1,10 +1,8 @@
 import type { TextKind } from './channels.ts';
-import type { LocatedText, ReplyLayout } from './layout.ts';
-import { members, type Found, type Place, type TextNode } from './walk.ts';
+import type { EndedTexts, LocatedText, ReplyLayout } from './layout.ts';
+import { members, text, type Found, type Place, type TextNode } from './walk.ts';
 
 /** Replies of `/v1/messages`. */
-
-const text = (leaf: string): TextNode => ({ leaf });
 
 /** Results of tools that run on the vendor's side. Of a document, only a text is read. */
 const RESULT = text('result');
@@ -54,11 +52,11 @@ function locate({ node, place, from, to }: Found): LocatedText | undefined {
   return { key: `${leaf}:${block}`, kind: KINDS[leaf] ?? 'text', answer: 0, block, as };
 }
 
-function begins({ type, block }: Place): 'all' | { readonly block: number } | undefined {
+function begins({ type, block }: Place): EndedTexts | undefined {
   return type === 'content_block_start' ? { block } : type === 'message_start' ? 'all' : undefined;
 }
 
-function ends({ type, block }: Place): 'all' | { readonly block: number } | undefined {
+function ends({ type, block }: Place): EndedTexts | undefined {
   if (type === 'content_block_stop') return { block };
   return type === 'message_delta' || type === 'message_stop' ? 'all' : undefined;
 }

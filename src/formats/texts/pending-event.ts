@@ -12,17 +12,16 @@ export class TextSlot {
   /** The value with another text, where that is not the text itself. */
   readonly written: SealedText['written'] | undefined;
   /** The number of its characters that are undecided. */
-  left: number;
+  left = 0;
   text = '';
   changed = false;
 
-  constructor(event: PendingEvent, place: Pick<TextSlot, 'from' | 'to' | 'json' | 'written'>, left: number) {
+  constructor(event: PendingEvent, place: Pick<TextSlot, 'from' | 'to' | 'json' | 'written'>) {
     this.event = event;
     this.from = place.from;
     this.to = place.to;
     this.json = place.json;
     this.written = place.written;
-    this.left = left;
   }
 }
 
@@ -50,8 +49,15 @@ export class PendingEvent {
     this.at = at;
   }
 
+  slot(place: ConstructorParameters<typeof TextSlot>[1]): TextSlot {
+    const slot = new TextSlot(this, place);
+    this.slots.push(slot);
+    return slot;
+  }
+
   /** The event with the texts that changed, and all other bytes as they came. @param lost called for what goes with a text */
   written(isChanged: (answer: number) => boolean, lost: (json: string) => void): string {
+    if (this.followers.length === 0 && !this.slots.some(({ changed }) => changed)) return this.view;
     const gone = this.followers.filter(({ answer }) => isChanged(answer));
     const changes = this.slots
       .filter(({ changed }) => changed)
@@ -86,13 +92,17 @@ function textOf({ json, text, written }: TextSlot): string {
   return toBytes(text.replaceAll(/[\r\n]/g, ' '));
 }
 
-/** The text of a JSON string, or JSON as it is. @param isAscii its bytes are their characters */
-export function decoded(view: string, from: number, to: number, json: boolean): string {
-  if (json) return fromBytes(view.slice(from, to));
-  const literal = view.slice(from + 1, to - 1);
-  if (PLAIN.test(literal)) return literal;
+/** The text of a JSON string, or JSON as it is. */
+export const decoded = (view: string, from: number, to: number, json: boolean): string =>
+  json ? fromBytes(view.slice(from, to)) : valueOf(view.slice(from + 1, to - 1));
+
+/** The text of what stands between the quotes of a JSON string, with one character for each byte. Throws ReplyFault. */
+export const valueOf = (literal: string): string => (PLAIN.test(literal) ? literal : String(parsed(`"${literal}"`)));
+
+/** Throws ReplyFault. */
+export function parsed(json: string): unknown {
   try {
-    return String(JSON.parse(fromBytes(view.slice(from, to))));
+    return JSON.parse(fromBytes(json));
   } catch (cause) {
     throw new ReplyFault('a text of an event is not valid JSON', { cause });
   }

@@ -1,11 +1,12 @@
-import type { TextTransform } from './channels.ts';
+import { joining, type TextEdit, type TextTransform } from './channels.ts';
 
 export interface ReplacingOptions {
   /** The most characters that a match can have. A longer match is a fault of the plugin. */
   readonly longest: number;
   /**
    * A class of characters, such as `/[\w.@+-]/`, that every character of a match is of: then a text waits only while it
-   * ends in such characters. Without it the last `longest` characters always wait.
+   * ends in such characters. Only patterns that look around or refer back need it: of any other the start of a match is
+   * recognized, and nothing else waits.
    */
   readonly of?: RegExp;
 }
@@ -21,15 +22,17 @@ export function replacing(
   { longest, of }: ReplacingOptions,
 ): TextTransform {
   if (!Number.isInteger(longest) || longest < 1) throw new TypeError('`longest` must be a whole number of at least 1');
-  const search = new RegExp(pattern.source, withFlag(pattern.flags, 'g').replace('y', ''));
+  const { search, start } = compiled(pattern);
   const isInside = of && classOf(of);
   /** The characters before the kept ones, at which the pattern may look. */
   let before = '';
-  return (text, final) => {
+  return joining((text, final) => {
     const whole = before + text;
-    const decided = final ? whole.length + 1 : decidedIn(whole, { from: before.length, longest, isInside });
+    const from = before.length;
+    const decided = final ? whole.length + 1 : decidedIn(whole, { from, longest, isInside, start });
+    const edits: TextEdit[] = [];
     let out = '';
-    let at = before.length;
+    let at = from;
     search.lastIndex = at;
     for (let match = search.exec(whole); match && match.index < decided; match = search.exec(whole)) {
       const [found] = match;
@@ -41,35 +44,92 @@ export function replacing(
         search.lastIndex += 1;
         continue;
       }
-      out +=
-        whole.slice(at, match.index) +
-        (typeof replacement === 'string' ? expanded(replacement, found) : replacement(found));
+      const instead = typeof replacement === 'string' ? expanded(replacement, found) : replacement(found);
+      out += whole.slice(at, match.index) + instead;
       at = match.index + found.length;
+      // Other texts search with the same object, also from within a replacement.
+      search.lastIndex = at;
+      if (instead !== found) edits.push({ from: match.index - from, to: at - from, text: instead });
     }
     const end = Math.max(at, Math.min(decided, whole.length));
     out += whole.slice(at, end);
     before = whole.slice(Math.max(0, end - 2), end);
-    return { text: out, keep: whole.length - end };
-  };
+    return { text: out, keep: whole.length - end, edits };
+  });
+}
+
+interface Compiled {
+  readonly search: RegExp;
+  readonly start: RegExp | undefined;
+}
+
+/** Each text of each reply would compile its pattern again. A pattern within a function is another object each time. */
+const patterns = new Map<string, Compiled>();
+const MOST_PATTERNS = 1000;
+const byObject = new WeakMap<RegExp, Compiled>();
+
+function compiled(pattern: RegExp): Compiled {
+  const known = byObject.get(pattern);
+  if (known) return known;
+  const key = String(pattern);
+  const made = patterns.get(key) ?? compile(pattern);
+  byObject.set(pattern, made);
+  if (patterns.size < MOST_PATTERNS) patterns.set(key, made);
+  return made;
+}
+
+function compile({ source, flags }: RegExp): Compiled {
+  const search = new RegExp(source, withFlag(flags, 'g').replace('y', ''));
+  return { search, start: startOf(search) };
 }
 
 export interface Undecided {
   readonly from: number;
   readonly longest: number;
   readonly isInside: ((character: string) => boolean) | undefined;
+  /** Finds what more text can make a match. */
+  readonly start?: RegExp | undefined;
 }
 
 /** Index of the first character at which a match may still begin or change with more text. */
-export function decidedIn(whole: string, { from, longest, isInside }: Undecided): number {
+export function decidedIn(whole: string, { from, longest, isInside, start }: Undecided): number {
   // The pattern may look at one character behind the longest match, which may have two units.
   const least = Math.max(from, whole.length - longest - 1);
-  let at = isInside ? whole.length : least;
-  while (at > least) {
-    const size = isPairBefore(whole, at) ? 2 : 1;
-    if (!isInside?.(whole.slice(at - size, at))) break;
-    at -= size;
+  let at = least;
+  if (start) {
+    start.lastIndex = least;
+    at = start.exec(whole)?.index ?? whole.length;
+  } else if (isInside) {
+    at = whole.length;
+    while (at > least) {
+      const size = isPairBefore(whole, at) ? 2 : 1;
+      if (!isInside(whole.slice(at - size, at))) break;
+      at -= size;
+    }
   }
   return at > from && isPairBefore(whole, at + 1) ? at - 1 : Math.max(at, from);
+}
+
+/** Nothing follows, whatever the flags. */
+const END = '(?![^])';
+/** A character, class or bound of words; or what groups, repeats or anchors. */
+const PART =
+  /(\\(?:u\{[\da-f]+\}|u[\da-f]{4}|x[\da-f]{2}|p\{[^}]*\}|c[a-z]|[^1-9kpuxc])|\[(?:\\[^]|[^\]\\])*\]|[^()|?*+{}^$\\[\]])|\(\?:|\(\?<[a-z]\w*>|\((?!\?)|[)|^$]|[*+?]\??|\{\d+(?:,\d*)?\}\??/;
+
+/**
+ * The pattern in which each character may be the end of the text instead: what it finds at the end of a text may become a match,
+ * or another match, with more text. Undefined for a pattern that looks around, refers back, or is written in an old syntax.
+ */
+function startOf({ source, flags, unicode, unicodeSets }: RegExp): RegExp | undefined {
+  const part = new RegExp(PART, unicode ? 'iuy' : 'iy');
+  let start = '';
+  for (let at = 0; at < source.length; at = part.lastIndex) {
+    part.lastIndex = at;
+    const found = part.exec(source);
+    if (!found || unicodeSets) return undefined;
+    start += found[1] === undefined ? found[0] : `(?:${found[1]}|${END})`;
+  }
+  return new RegExp(`(?:${start})${END}`, flags);
 }
 
 const isPairBefore = (text: string, end: number): boolean =>

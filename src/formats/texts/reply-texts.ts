@@ -5,11 +5,11 @@ import { afterValue } from '../json/members.ts';
 import { CLOSE_ARRAY, COMMA, isSpace, OPEN_ARRAY, OPEN_OBJECT } from '../json/scan.ts';
 import { eventEnd, hasReturns } from '../sse/event-stream.ts';
 import type { OpenTransform, TextChannel } from './channels.ts';
-import { ChannelText } from './channel-text.ts';
-import type { LayoutReader, LocatedText, ReplyLayout } from './layout.ts';
+import { ChannelText, type TextPieces } from './channel-text.ts';
+import type { EndedTexts, LayoutReader, LocatedText, ReplyLayout } from './layout.ts';
 import { decoded, PendingEvent, TextSlot } from './pending-event.ts';
-import { dataOf } from './event-data.ts';
-import { EventReader, EventFrame, type AlikeText } from './event-frame.ts';
+import { dataOf, type EventData } from './event-data.ts';
+import { EventFrame, EventReader, type AlikeEvents, type EventPlace } from './event-frame.ts';
 import { TextFinder, type Found, type Place } from './walk.ts';
 
 /** The forms of a reply that have texts, as `ReplyForm` of the plugin API. */
@@ -47,6 +47,8 @@ export class ReplyTexts {
   /** A line of the bytes that are read may end in CR. */
   #returns = false;
   #waitingBytes = 0;
+  /** The number of events that left with other bytes. */
+  #rewritten = 0;
   /** The number of texts that were changed. */
   changes = 0;
 
@@ -81,30 +83,33 @@ export class ReplyTexts {
   push(bytes: Buffer, now = 0): Buffer | undefined {
     const view = bytes.toString('latin1');
     this.#returns = hasReturns(view);
-    const ends =
-      this.#setup.form === 'sse'
-        ? sseEnds(view, this.#returns)
-        : this.#setup.form === 'json'
-          ? undefined
-          : arrayEnds(view);
-    const out: string[] = [];
-    /** Start of the events that leave as they are. */
-    let clean = 0;
+    const isFirst = this.#waiting.length === 0;
+    const rewritten = this.#rewritten;
+    const leaving: Leaving = { view, now, out: [], clean: 0 };
     for (let from = 0; from < view.length;) {
       const alike = this.#frame?.match(view, from);
-      const to = alike?.to ?? ends?.(from) ?? view.length;
-      const event = alike ? this.#readAlike(view, { ...alike, from, now }) : this.#read(view, { from, to, now });
-      if (event || this.#waiting.length > 0) {
-        if (clean < from) out.push(view.slice(clean, from));
-        clean = to;
-        this.#wait(event ?? new PendingEvent(view.slice(from, to), now));
-        this.#leave(out);
+      if (alike) {
+        if (this.#frame!.channel.open) this.#takeAlike(this.#frame!, alike, leaving, from);
+        from = alike.ends.at(-1)!;
+        continue;
       }
+      const to = this.#endOf(view, from);
+      const event = this.#read(view, { from, to, now });
+      this.#leave(leaving.out);
+      if (event) this.#hold(event, leaving, { from, to });
       from = to;
     }
-    if (clean === 0 && view.length > 0) return bytes;
-    if (clean < view.length) out.push(view.slice(clean));
-    return joined(out);
+    this.#pass(leaving, view.length);
+    const isSame = isFirst && this.#waiting.length === 0 && this.#rewritten === rewritten;
+    return isSame && view.length > 0 ? bytes : joined(leaving.out);
+  }
+
+  /** An event of a JSON array is its object with what stands before it. */
+  #endOf(view: string, from: number): number {
+    const { form } = this.#setup;
+    if (form === 'sse') return eventEnd(view, from, this.#returns);
+    const at = form === 'json' ? -1 : objectAt(view, from, view.length);
+    return at < 0 ? view.length : afterValue(view, at);
   }
 
   /** The reply has ended: all texts are decided. */
@@ -125,6 +130,21 @@ export class ReplyTexts {
     return joined(out);
   }
 
+  /** Events that are clean leave as one slice, behind those that wait. */
+  #pass({ view, now, out, clean }: Leaving, to: number): void {
+    if (clean === to) return;
+    if (this.#waiting.length === 0) out.push(view.slice(clean, to));
+    else this.#wait(new PendingEvent(view.slice(clean, to), now));
+  }
+
+  /** An event that changes or waits, behind the clean ones before it. */
+  #hold(event: PendingEvent, leaving: Leaving, { from, to }: EventPlace): void {
+    this.#pass(leaving, from);
+    leaving.clean = to;
+    if (event.open > 0 || this.#waiting.length > 0) this.#wait(event);
+    else leaving.out.push(this.#written(event));
+  }
+
   #wait(event: PendingEvent): void {
     this.#waiting.push(event);
     this.#waitingBytes += event.view.length;
@@ -136,10 +156,18 @@ export class ReplyTexts {
       if (event.open > 0) break;
       count += 1;
       this.#waitingBytes -= event.view.length;
-      out.push(event.written((answer) => this.#changed.has(answer), this.#lost));
+      out.push(this.#written(event));
     }
     if (count > 0) this.#waiting = this.#waiting.slice(count);
   }
+
+  #written(event: PendingEvent): string {
+    const written = event.written(this.#isChanged, this.#lost);
+    if (written !== event.view) this.#rewritten += 1;
+    return written;
+  }
+
+  readonly #isChanged = (answer: number): boolean => this.#changed.has(answer);
 
   readonly #lost = (json: string): void => {
     if (json !== '[]' && json !== '{}')
@@ -147,7 +175,7 @@ export class ReplyTexts {
   };
 
   /** Reads an event. Undefined: nothing in it changes or waits. */
-  #read(view: string, of: EventPlace): PendingEvent | undefined {
+  #read(view: string, of: EventPlace & { readonly now: number }): PendingEvent | undefined {
     this.#frame = undefined;
     const { text, from, to, data } = this.#dataIn(view, of.from, of.to);
     if (data < 0) return undefined;
@@ -164,7 +192,7 @@ export class ReplyTexts {
       const taken = this.#take(found, root, event);
       if (taken && all.length === 1 && text === view) this.#frame = new EventFrame(event, found, taken);
     }
-    this.#end(this.#reader.ends(root));
+    this.#end(this.#reader.ends?.(root));
     for (const found of all) {
       const { follows } = found.node;
       const answer = found.place.choice;
@@ -175,19 +203,30 @@ export class ReplyTexts {
     return event.pending;
   }
 
-  /** An event that differs from the last one in its text alone. */
-  #readAlike(view: string, of: EventPlace & AlikeText): PendingEvent | undefined {
-    const { channel } = of;
-    if (!channel.open) return undefined;
-    const event = new EventReader(view, of);
-    const text = decoded(view, of.text.from, of.text.to, false);
-    channel.take(text, false, () => event.slot(of.text, false));
-    this.#noteChange(channel);
-    return event.pending;
+  /** Takes the texts of events that differ from the last one in nothing else. */
+  #takeAlike(frame: EventFrame, alike: AlikeEvents, leaving: Leaving, from: number): void {
+    const { channel } = frame;
+    const { ends } = alike;
+    const begin = (event: number): number => ends[event - 1] ?? from;
+    const take = (text: string, first: number, pieces?: TextPieces): void => {
+      const held: [event: PendingEvent, from: number, to: number][] = [];
+      const slotOf = (piece: number): TextSlot => {
+        const [at, to] = [begin(first + piece), ends[first + piece]!];
+        const slot = frame.slot(leaving.view.slice(at, to), leaving.now);
+        held.push([slot.event, at, to]);
+        return slot;
+      };
+      channel.take(text, false, slotOf, pieces);
+      this.#noteChange(channel);
+      this.#leave(leaving.out);
+      for (const [event, at, to] of held) this.#hold(event, leaving, { from: at, to });
+    };
+    if (channel.joins) take(alike.text, 0, alike);
+    else for (const [index, text] of alike.each().entries()) take(text, index);
   }
 
   /** The event's text, and the index of its JSON; -1 for an event without. */
-  #dataIn(view: string, from: number, to: number): EventText {
+  #dataIn(view: string, from: number, to: number): EventData {
     if (this.#setup.form === 'sse') return dataOf(view, { from, to, returns: this.#returns });
     const data = this.#setup.form === 'json' ? skipMark(view) : objectAt(view, from, to);
     return { text: view, from, to, data };
@@ -253,7 +292,7 @@ export class ReplyTexts {
   }
 
   /** Ends texts. @param anew others of their numbers follow */
-  #end(which: ReturnType<LayoutReader['ends']>, anew = false): void {
+  #end(which: EndedTexts | undefined, anew = false): void {
     if (!which) return;
     const isEnded = ({ block }: TextChannel): boolean => which === 'all' || which.block === block;
     this.#endChannels(isEnded);
@@ -277,33 +316,18 @@ export class ReplyTexts {
   }
 }
 
-interface EventText {
-  readonly text: string;
-  readonly from: number;
-  readonly to: number;
-  readonly data: number;
-}
-
-interface EventPlace {
-  readonly from: number;
-  readonly to: number;
+/** The part of the bytes that leaves. */
+interface Leaving {
+  readonly view: string;
   readonly now: number;
+  /** One character for each byte. */
+  readonly out: string[];
+  /** Start of the events that leave as they are, behind all that wait. */
+  clean: number;
 }
 
 const joined = (out: readonly string[]): Buffer | undefined =>
-  out.length === 0 ? undefined : Buffer.from(out.join(''), 'latin1');
-
-function sseEnds(view: string, returns: boolean): (from: number) => number {
-  return (from) => eventEnd(view, from, returns);
-}
-
-/** An event of a JSON array is its object with what stands before it. */
-function arrayEnds(view: string): (from: number) => number {
-  return (from) => {
-    const at = objectAt(view, from, view.length);
-    return at < 0 ? view.length : afterValue(view, at);
-  };
-}
+  out.length > 0 ? Buffer.from(out.length > 1 ? out.join('') : out[0]!, 'latin1') : undefined;
 
 function objectAt(view: string, from: number, to: number): number {
   let at = from;

@@ -1,10 +1,9 @@
 import type { TextKind } from './channels.ts';
 import type { LocatedText, ReplyLayout } from './layout.ts';
-import { members, type Found, type Place, type TextNode } from './walk.ts';
+import { members, text, type Found, type Place, type TextNode } from './walk.ts';
 
 /** Replies of `/v1/responses`: each text streams in deltas, and comes again whole in up to four later events. */
 
-const text = (leaf: string): TextNode => ({ leaf });
 const TYPE: TextNode = { sets: 'type' };
 
 const PART = members({

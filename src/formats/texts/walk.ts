@@ -39,6 +39,9 @@ export interface TextNode {
 export const members = (entries: Readonly<Record<string, TextNode>>): ReadonlyMap<string, TextNode> =>
   new Map(Object.entries(entries));
 
+/** A text by its name. */
+export const text = (leaf: string): TextNode => ({ leaf });
+
 /** A place in a document. Facts that it lacks are those of the place around it, which may come behind it in the text. */
 export class Place {
   readonly #up: Place | undefined;

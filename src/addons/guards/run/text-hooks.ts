@@ -1,5 +1,5 @@
 import type { GatewayContext } from '../../../core/kernel/index.ts';
-import type { TextChannel, TextTransform } from '../../../formats/texts/channels.ts';
+import { joining, type EditedText, type TextChannel, type TextTransform } from '../../../formats/texts/channels.ts';
 import type { PluginHooks, PluginReads, RequestTextView, RequestView } from '../../../plugin/hooks.ts';
 import type { CompiledGuard } from '../guard.ts';
 import { masked, maskingStream, watchingStream } from '../search/scan.ts';
@@ -79,18 +79,14 @@ function checkReply(guard: CompiledGuard, search: TextSearch, verdict: Verdict):
   const open = guard.action === 'observe' ? watchingStream : maskingStream;
   const transform = open(search, () => verdict.found());
   let isBroken = false;
-  return (text, final) => {
-    if (isBroken) return text;
-    return (
-      guarded<ReturnType<TextTransform> | undefined>(verdict, undefined, () => transform(text, final)) ?? broken(text)
-    );
-  };
-
-  /** `on_error` is `allow`: the rest is not checked. */
-  function broken(text: string): string {
-    isBroken = true;
-    return text;
-  }
+  return joining((text, final) => {
+    const result = isBroken
+      ? undefined
+      : guarded<EditedText | undefined>(verdict, undefined, () => transform(text, final));
+    // `on_error` is `allow`: the rest is not checked.
+    isBroken = result === undefined;
+    return result ?? { text };
+  });
 }
 
 export const unseenHook =

@@ -1,4 +1,4 @@
-import type { TextTransform } from '../../../formats/texts/channels.ts';
+import { joining, type JoiningTransform, type TextEdit } from '../../../formats/texts/channels.ts';
 import type { Match, TextSearch } from './text-search.ts';
 
 /** Called for a match. Throws to refuse the text. */
@@ -24,46 +24,47 @@ const BEFORE = 16;
 const SEARCHED_AGAIN = 512;
 
 /** Replaces the matches of a text that comes in pieces. Its undecided end waits. */
-export function maskingStream(search: TextSearch, onMatch: OnMatch): TextTransform {
+export function maskingStream(search: TextSearch, onMatch: OnMatch): JoiningTransform {
   /** The characters before the kept ones, at which a search may look. */
   let before = '';
   let searched = 0;
-  return (text, final) => {
-    if (final && before === '') return masked(text, search, onMatch);
+  return joining((text, final) => {
     // More of them wait for an eighth of their number: the cost stays linear, whatever the size of the pieces.
     const tooFew = searched > SEARCHED_AGAIN && text.length < searched + searched / 8;
-    if (!final && (!search.decided || tooFew)) return { text: '', keep: text.length };
+    if (!final && (!search.decided || tooFew)) return { text: '', keep: text.length, edits: [] };
     // Half a pair says nothing: it waits for its other half.
     const half = !final && isHigh(text.charCodeAt(text.length - 1)) ? 1 : 0;
     const whole = before + text.slice(0, text.length - half);
-    const decided = final ? whole.length + 1 : (search.decided?.(whole, before.length) ?? before.length);
+    const from = before.length;
+    const decided = final ? whole.length + 1 : (search.decided?.(whole, from) ?? from);
     const next = search.in(whole);
+    const edits: TextEdit[] = [];
     let out = '';
-    let at = before.length;
+    let at = from;
     for (let match = next(at); match && match.start < decided; match = next(at)) {
       onMatch(match);
       out += whole.slice(at, match.start) + match.mask;
       at = match.end;
+      if (at > match.start) edits.push({ from: match.start - from, to: at - from, text: match.mask });
     }
     const end = Math.max(at, Math.min(decided, whole.length));
     out += whole.slice(at, end);
     before = whole.slice(Math.max(0, end - BEFORE), end);
     searched = whole.length - end + half;
-    return { text: out, keep: searched };
-  };
+    return { text: out, keep: searched, edits };
+  });
 }
 
 const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 
 /** A text in pieces that is only observed: it keeps the undecided end itself. */
-export function watchingStream(search: TextSearch, onMatch: OnMatch): TextTransform {
+export function watchingStream(search: TextSearch, onMatch: OnMatch): JoiningTransform {
   const transform = maskingStream(search, onMatch);
   let pending = '';
-  return (text, final) => {
+  return joining((text, final) => {
     pending += text;
-    const result = transform(pending, final);
-    const keep = typeof result === 'string' ? 0 : (result.keep ?? 0);
+    const { keep = 0 } = transform(pending, final);
     pending = keep === 0 ? '' : pending.slice(-keep);
-    return text;
-  };
+    return { text };
+  });
 }

@@ -80,6 +80,7 @@ export class TurnReply implements ReplySink {
       return taken();
     }
     const whole = this.#cutter.push(bytes);
+    if (this.#cutter.failure) throw new Error(this.#cutter.failure.message);
     if (!whole) taken();
     else if (whole.length <= AT_ONCE) this.#send(whole, taken);
     else this.#sendInSlices(slicesOf(whole), taken);

@@ -14,6 +14,8 @@ export class OwnTime {
   readonly #onBlocked: (ms: number) => void;
   /** Time of the rest of the chain within the current measurement. */
   #others = 0;
+  #from: number | undefined;
+  #before = 0;
 
   constructor(clock: Pick<Clock, 'now'>, onBlocked: (ms: number) => void) {
     this.#clock = clock;
@@ -41,11 +43,15 @@ export class OwnTime {
     }
   }
 
-  /** Begins a measurement, which the returned function ends. */
-  begin(): () => void {
-    const [from, before] = [this.#clock.now(), reported];
+  /** Begins a measurement, which `stop` ends. */
+  begin(): void {
+    [this.#from, this.#before] = [this.#clock.now(), reported];
     this.#others = 0;
-    return () => this.#end(from, before);
+  }
+
+  stop(): void {
+    if (this.#from !== undefined) this.#end(this.#from, this.#before);
+    this.#from = undefined;
   }
 
   #end(from: number, before: number): void {
@@ -65,17 +71,13 @@ export const timed =
     );
     const timedNext = (): Promise<void> => {
       const done = time.leaveOut(next);
-      let end: (() => void) | undefined;
-      const begin = (): void => void (end = time.begin());
+      const begin = (): void => time.begin();
       done.then(begin, begin);
       // Behind the plugin's own `await`, which it begins when `next` has returned: what runs in between is the plugin's code.
-      queueMicrotask(
-        () =>
-          void done.then(
-            () => end?.(),
-            () => end?.(),
-          ),
-      );
+      queueMicrotask(() => {
+        const stop = (): void => time.stop();
+        done.then(stop, stop);
+      });
       return done;
     };
     return time.measure(() => middleware(ctx, timedNext));

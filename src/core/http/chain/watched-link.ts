@@ -15,7 +15,7 @@ import {
 } from './instance.ts';
 import { currentWork, giveUp, runAs, type PluginWork } from '../../kernel/outside/plugin-work.ts';
 import { OwnTime } from './own-time.ts';
-import { WrappedBody } from './wrapped-body.ts';
+import { WrappedBody, type WrapperFaults } from './wrapped-body.ts';
 
 /** After the end of its request (`exchange.cancellation`) a plugin has this long to finish. */
 const GRACE_MS = 100;
@@ -25,7 +25,7 @@ export function watchedLink(instance: Instance, downstream: Chain): Chain {
   return (ctx) => new PluginRun(instance, downstream, koaContextOf(ctx)).run();
 }
 
-class PluginRun {
+class PluginRun implements WrapperFaults {
   readonly #instance: Instance;
   readonly #downstream: Chain;
   readonly #ctx: GatewayContext;
@@ -40,6 +40,7 @@ class PluginRun {
   /** The failure of the rest of the chain, which is not the plugin's fault. In an object: it may be `undefined`. */
   #downstreamFailure: { readonly thrown: unknown } | undefined;
   #wrapped: WrappedBody | undefined;
+  #time: OwnTime | undefined;
   #ended: GatewayError | undefined;
   #stopTimer: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
@@ -246,20 +247,29 @@ class PluginRun {
   }
 
   #wrap(given: Source | undefined): WrappedBody {
-    const { name: plugin, guard } = this.#instance;
-    return new WrappedBody(given, {
-      plugin,
-      time: guard && new OwnTime(guard.clock, (ms) => this.#report('blocked', undefined, ms)),
-      onFault: (thrown) => {
-        const error = blame(thrown, plugin);
-        this.#report('stream', error);
-        return new GatewayError('internal_error', 'A plugin failed while it forwarded this reply.', {
-          cause: error,
-          plugin,
-        });
-      },
-      onLate: (error) => this.#report('timeout', error),
-    });
+    return new WrappedBody(given, this);
+  }
+
+  // The faults of a wrapper
+
+  get plugin(): string {
+    return this.#instance.name;
+  }
+
+  get time(): OwnTime | undefined {
+    const { guard } = this.#instance;
+    return (this.#time ??= guard && new OwnTime(guard.clock, (ms) => this.#report('blocked', undefined, ms)));
+  }
+
+  onFault(thrown: unknown): GatewayError {
+    const { plugin } = this;
+    const cause = blame(thrown, plugin);
+    this.#report('stream', cause);
+    return new GatewayError('internal_error', 'A plugin failed while it forwarded this reply.', { cause, plugin });
+  }
+
+  onLate(error: GatewayError): void {
+    this.#report('timeout', error);
   }
 }
 

@@ -2,7 +2,7 @@ import { isError } from '../../kernel/outside/thrown.ts';
 import type { OwnTime } from './own-time.ts';
 import { GatewayError, type Sink, type Source } from '../../../plugin/index.ts';
 
-interface WrapperFaults {
+export interface WrapperFaults {
   readonly plugin: string;
   /** Called when a method of the plugin's wrapper throws, or fails the reply with an error of its own. */
   onFault(thrown: unknown): GatewayError;
@@ -38,15 +38,12 @@ export class WrappedBody {
   constructor(given: Source | undefined, faults: WrapperFaults) {
     this.given = given;
     this.#faults = faults;
-    this.inner = {
-      open: (sink) => {
-        this.#givenOpen = true;
-        given?.open(this.#guardedSink(sink));
-      },
-      pause: () => given?.pause(),
-      resume: () => given?.resume(),
-      cancel: (reason) => this.#cancelGiven(reason),
-    };
+    this.inner = new InnerBody(this);
+  }
+
+  openGiven(sink: Sink): void {
+    this.#givenOpen = true;
+    this.given?.open(this.#guardedSink(sink));
   }
 
   /** The guarded body that replaces the plugin's own for the rest of the chain. */
@@ -139,10 +136,10 @@ export class WrappedBody {
     } catch (thrown) {
       this.#faults.onFault(thrown);
     }
-    this.#cancelGiven(reason);
+    this.cancelGiven(reason);
   }
 
-  #cancelGiven(reason: GatewayError): void {
+  cancelGiven(reason: GatewayError): void {
     if (this.#givenOver) return;
     this.#givenOver = true;
     this.given?.cancel(reason);
@@ -153,5 +150,30 @@ export class WrappedBody {
     return isError(error) && error instanceof GatewayError && error.code !== 'internal_error'
       ? error
       : this.#faults.onFault(error);
+  }
+}
+
+/** The body that the plugin gets. Most plugins never open it. */
+class InnerBody implements Source {
+  readonly #wrapped: WrappedBody;
+
+  constructor(wrapped: WrappedBody) {
+    this.#wrapped = wrapped;
+  }
+
+  open(sink: Sink): void {
+    this.#wrapped.openGiven(sink);
+  }
+
+  pause(): void {
+    this.#wrapped.given?.pause();
+  }
+
+  resume(): void {
+    this.#wrapped.given?.resume();
+  }
+
+  cancel(reason: GatewayError): void {
+    this.#wrapped.cancelGiven(reason);
   }
 }

@@ -8,7 +8,6 @@ import { OPEN_OBJECT, OPEN_ARRAY } from '../../../formats/json/scan.ts';
 import { failureOfEvent, CUT_SHORT, GARBLED, streamInterrupted } from '../../../formats/openai-chat/errors.ts';
 import { usageEvent } from '../../../formats/openai-chat/reply-fields.ts';
 import { observe } from '../../../formats/streams/signals.ts';
-import { EventTooLarge } from '../../../formats/sse/held-bytes.ts';
 import { eventEnds, hasId, readSse, SseCutter } from '../../../formats/sse/event-stream.ts';
 import { StreamStart } from '../../../formats/sse/stream-start.ts';
 import { PlainPassThrough } from '../../../formats/streams/plain-pass-through.ts';
@@ -49,14 +48,9 @@ export class EventPassThrough implements PassThrough {
     if (this.#stopped) return undefined;
     const bytes = this.#begun ? received : this.#begin(received);
     if (this.#whole) return this.#whole.push(bytes);
-    try {
-      const events = this.#cutter.push(bytes);
-      return events && this.#pass(events);
-    } catch (error) {
-      if (!(error instanceof EventTooLarge)) throw error;
-      this.#fail(error.toFailure());
-      return undefined;
-    }
+    const events = this.#cutter.push(bytes);
+    if (this.#cutter.failure) this.#fail(this.#cutter.failure);
+    return events && this.#pass(events);
   }
 
   end(): Buffer | undefined {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { retryDelayOf } from './google-retry-info.ts';
+import { retryDelayOf } from './google-errors.ts';
 
 const TYPE = 'type.googleapis.com/google.rpc.RetryInfo';
 
