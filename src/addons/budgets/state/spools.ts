@@ -175,7 +175,8 @@ async function settleAccounts(state: SpoolState, boot: Boot, counters: StateStor
         },
         { id: 'gatehouse', role: 'system' },
       );
-  await counters.giveBack([], boot, Math.max(0, ...leased.map(({ lease }) => lease)));
+  const last = leased.reduce((most, { lease }) => Math.max(most, lease), 0);
+  await counters.giveBack([], boot, last);
 }
 
 /** The settled amounts of each account, and the reserves of requests that have left: they count at their reserve. */
