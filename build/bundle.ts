@@ -10,6 +10,7 @@ const ENTRIES = [
   'src/plugin/index',
   'src/plugin/testing/index',
   'src/cli/worker',
+  'src/cli/job',
   ...addOns.flatMap(({ threads = [] }) => threads),
   // Stack traces show by this file where the gateway calls a plugin: src/core/compose/plugin-owners.ts.
   'src/core/http/chain/watched-link',

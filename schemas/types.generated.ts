@@ -604,6 +604,10 @@ export interface Telemetry {
      */
     metadata?: string[];
   };
+  /**
+   * true: records have keyed hashes of at most 8 prefixes of each prompt, by which the console says why a provider's cache had nothing of it. The hashes are made after the reply, with a key of `state.encryption_keys`, else of the process; a text is never kept. They take at most 1 % of the CPU time of the process: prompts beyond that have none.
+   */
+  prefix_hashes?: boolean;
   traces?: Traces;
   /**
    * Names of the GenAI conventions in spans and in metrics over OTLP: the latest, or `both` these and those of v1.41, which many dashboards use.
@@ -785,7 +789,19 @@ export interface State {
   /**
    * Kinds of objects that the store may hold. The same id in a file and in the store refuses the settings. A kind that is not listed, and of which the store has objects, does so too.
    */
-  owns?: ('keys' | 'teams' | 'users' | 'organizations' | 'budgets' | 'limits' | 'alerts' | 'prices' | 'providers')[];
+  owns?: (
+    | 'keys'
+    | 'teams'
+    | 'users'
+    | 'organizations'
+    | 'budgets'
+    | 'limits'
+    | 'alerts'
+    | 'prices'
+    | 'providers'
+    | 'prompts'
+    | 'configs'
+  )[];
   /**
    * The keys that seal secrets in the store, as `NAME:BASE64` of 32 random bytes, separated by commas. The first one seals, the others only open. Default: the store takes no secrets.
    */
@@ -800,6 +816,12 @@ export interface State {
   time_zone?: string;
   backup?: StateBackup;
   when_down?: StateWhenDown;
+  /**
+   * Names of metadata that rows of the ledger and their sums have, so that `by=label.NAME` of the admin API sums by them. Values of callers count with at most 128 characters; each combination of values is a sum of its own. Default: none.
+   *
+   * @maxItems 3
+   */
+  ledger_labels?: string[];
   retention?: StateRetention;
   records?: StateRecords;
   shared?: StateShared;
@@ -3023,11 +3045,9 @@ export interface ConfigTestCase {
    */
   at?: string;
   /**
-   * The answers of the upstreams, in the order of the calls. The case fails if a call has no answer, or if an answer is not used.
-   *
-   * @maxItems 100
+   * The answers of the upstreams, in the order of the calls. The case fails if a call has no answer, or if an answer is not used. Or `replay`: the answers that upstreams gave in a capture.
    */
-  upstream?: TestAnswer[];
+  upstream?: TestAnswer[] | TestReplay;
   expect: TestExpectation;
   /**
    * Further requests to the same gateway, one after the other. Its cache, breakers and plugins keep their state between requests.
@@ -3093,6 +3113,15 @@ export interface TestAnswer {
    * refuse: the connection is refused. reset: the connection ends before a reply. hang: no reply ever arrives. cut: the connection ends before the last event, or within the body. garbage: an HTML page with status 200.
    */
   fault?: 'refuse' | 'reset' | 'hang' | 'cut' | 'garbage';
+}
+/**
+ * The answers of upstreams in a file of `gatehouse record`, at their pace on the simulated clock. The case fails if a call is not in the file.
+ */
+export interface TestReplay {
+  /**
+   * The file, in the folder of the test file or below it.
+   */
+  replay: string;
 }
 /**
  * The expected result. Omitted fields may have any value, but an error of the gateway itself must be expected with `status` or `body`.
@@ -3229,9 +3258,7 @@ export interface ConfigTestStep {
   draws?: number[];
   /**
    * The answers of the upstreams to this request. Default: none, so any call fails the case.
-   *
-   * @maxItems 100
    */
-  upstream?: TestAnswer[];
+  upstream?: TestAnswer[] | TestReplay;
   expect: TestExpectation;
 }

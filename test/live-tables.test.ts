@@ -17,8 +17,6 @@ const RARE: Readonly<Record<string, string>> = {
   'src/core/http/chain/compose.ts: WeakMap<object, Chain>':
     'one per operation, config and target; all requests share them',
   'src/core/http/chain/instance.ts: WeakMap<Holder, Stop>': 'an external plugin stopped the request without a reply',
-  'src/core/http/listener/data-server.ts: WeakMap<Duplex, ServerResponse>':
-    'one per connection; the next request replaces it',
   'src/core/settings/compile/plugin-options.ts: WeakMap<object, CompiledOptions>': 'schemas of plugins',
   'src/core/settings/query/fields.ts: WeakMap<RequestBody, Map<string, unknown>>':
     'a condition reads a field of a large body',
@@ -34,8 +32,8 @@ const RARE: Readonly<Record<string, string>> = {
   'src/core/compose/server-timing.ts: WeakMap<Exchange, Times>': 'the gateway config asks for Server-Timing',
   'src/core/catalog/fields/check-fields.ts: WeakMap<object, FieldRules[]>':
     'the key or the catalog entry has field rules',
-  'src/core/http/chain/wrapped-body.ts: WeakMap<Source, WrappedBody>': 'an external plugin wrapped the reply',
   'src/core/kernel/outside/blame.ts: WeakMap<object, string>': 'an external plugin threw',
+  'src/addons/captures/watch/watcher.ts: Map<Exchange, SeenExchange>': 'a capture runs',
   'src/core/upstream/line.ts: Map<string, Set<T>>': 'all connections are in use',
 };
 

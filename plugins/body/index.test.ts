@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '../../src/plugin/index.ts';
 import type { BodyFault, Operation, PathParams, RequestLimits, Turns } from '../../src/core/kernel/index.ts';
 import { createContext, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
-import { LONG_TEXT_SHOWN } from '../../src/formats/json/abridged.ts';
+import { LONG_TEXT_SHOWN } from '../../src/core/kernel/body/abridged-json.ts';
 import body from './index.ts';
 
 interface Upload {

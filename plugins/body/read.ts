@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import {
   addPiece,
+  DirectRequest,
   LoopBatch,
+  type BodySink,
   type CancelListener,
   type Exchange,
   type GatewayContext,
@@ -50,8 +52,8 @@ interface Reading {
 
 type Settle = Pick<PromiseWithResolvers<Buffer>, 'resolve' | 'reject'>;
 
-/** Collects the bytes of one body. Its three listeners are the only functions that a body makes. */
-class BodyReader implements CancelListener {
+/** Collects the bytes of one body. Its three functions of a sink are the only ones that a body makes. */
+class BodyReader implements BodySink, CancelListener {
   readonly #of: Reading;
   readonly #settle: Settle;
   readonly #body: BodyPieces | WholeBody;
@@ -70,10 +72,15 @@ class BodyReader implements CancelListener {
 
   begin(): void {
     const { req, decoder, exchange } = this.#of;
-    const pieces = decoder ? req.on('error', this.#onGone).pipe(decoder) : req;
-    pieces.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onGone);
+    if (decoder || !(req instanceof DirectRequest && req.takeBody(this))) this.leaveToStream();
     // Calls back at once when the client has already disconnected.
     exchange.cancellation.listen(this);
+  }
+
+  leaveToStream(): void {
+    const { req, decoder } = this.#of;
+    const pieces = decoder ? req.on('error', this.breakBody).pipe(decoder) : req;
+    pieces.on('data', this.takePiece).on('end', this.endBody).on('error', this.breakBody);
   }
 
   /** Goes on with the bytes of a body that has waited for the end of the turn. */
@@ -86,14 +93,15 @@ class BodyReader implements CancelListener {
 
   onCancelled(reason: GatewayError): void {
     const { req, decoder, exchange } = this.#of;
-    req.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onGone);
+    if (req instanceof DirectRequest) req.returnBody();
+    req.off('data', this.takePiece).off('end', this.endBody).off('error', this.breakBody);
     // Destroying it ends the pipe.
-    decoder?.off('data', this.#onData).off('end', this.#onEnd).destroy();
+    decoder?.off('data', this.takePiece).off('end', this.endBody).destroy();
     exchange.cancellation.unlisten(this);
     this.#settle.reject(reason);
   }
 
-  readonly #onData = (piece: Buffer): void => {
+  readonly takePiece = (piece: Buffer): void => {
     this.#size += piece.length;
     const refused = this.#refusal();
     if (!refused) return this.#body.add(piece);
@@ -111,7 +119,7 @@ class BodyReader implements CancelListener {
   }
 
   // The listeners stay: nothing follows the end of a body, and removing them costs more than adding them.
-  readonly #onEnd = (): void => {
+  readonly endBody = (): void => {
     const { exchange, announced, limits } = this.#of;
     exchange.cancellation.unlisten(this);
     const whole = this.#body.bytes();
@@ -122,7 +130,7 @@ class BodyReader implements CancelListener {
     else arrived.add(this);
   };
 
-  readonly #onGone = (cause: unknown): void => this.onCancelled(brokenBody(cause));
+  readonly breakBody = (cause: unknown): void => this.onCancelled(brokenBody(cause));
 }
 
 /** An announced body that is kept in pieces, in bytes: one or two reads, which the garbage collector frees cheaply. */

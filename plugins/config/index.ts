@@ -70,8 +70,9 @@ const LONG_CONTEXT = '[1m]';
 
 function readModel(exchange: Exchange, aliases: AliasDirectory): void {
   const { request, operation } = exchange;
-  if (aliases.isEmpty && operation?.format.name !== 'anthropic-messages') return;
   const model = request.body?.string('model');
+  exchange.askedModel = model;
+  if (aliases.isEmpty && operation?.format.name !== 'anthropic-messages') return;
   if (request.body === undefined || model === undefined) return;
   const isLong = operation?.format.name === 'anthropic-messages' && model.endsWith(LONG_CONTEXT);
   const name = isLong ? model.slice(0, -LONG_CONTEXT.length) : model;
@@ -129,8 +130,12 @@ function chooseConfig(exchange: Exchange, configs: ConfigDirectory): GatewayConf
   const requested = exchange.request.header('config');
   const { alias } = exchange;
   if (alias?.config !== undefined) return ofAlias({ ...alias, config: alias.config }, exchange, configs);
-  if (requested !== undefined)
-    return isInline(requested) ? inline(requested, exchange, configs) : named(requested, exchange, configs);
+  if (requested !== undefined) {
+    exchange.namesConfig = isInline(requested) ? 'inline' : 'named';
+    return exchange.namesConfig === 'inline'
+      ? inline(requested, exchange, configs)
+      : named(requested, exchange, configs);
+  }
   const id = exchange.caller?.defaultConfig ?? configs.fallbackId;
   return (id !== undefined && configs.get(id)) || configs.direct;
 }

@@ -1,6 +1,6 @@
 import { definePlugin } from '../../src/core/kernel/index.ts';
 import { GatewayError } from '../../src/plugin/index.ts';
-import { TargetSelector, type SelectorTools } from './target-selector.ts';
+import { TargetSelector } from './target-selector.ts';
 
 /** Walks the config's strategy tree and runs the attempt chain for one target after another until one answers. */
 export default definePlugin({
@@ -20,22 +20,10 @@ export default definePlugin({
       step(ctx) {
         const { config } = ctx.exchange;
         if (!config) throw new GatewayError('internal_error', 'The route plugin ran before a config was chosen.');
-        const tools = ctx.exchange.draws ? recordDraws(ctx.exchange.draws, host) : host;
-        return new TargetSelector(ctx, config, tools).run();
+        return new TargetSelector(ctx, config, host).run();
       },
     };
   },
 });
 
 const nameOf = ({ target, why }: { readonly target: string; readonly why: string }): string => `${target} (${why})`;
-
-const recordDraws = (draws: number[], { attempts, health, clock, random }: SelectorTools): SelectorTools => ({
-  attempts,
-  health,
-  clock,
-  random() {
-    const drawn = random();
-    draws.push(drawn);
-    return drawn;
-  },
-});

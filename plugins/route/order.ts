@@ -43,9 +43,16 @@ export function orderOf(group: Group, exchange: Exchange, { clock, random }: Ord
   if (group.mode !== 'loadbalance')
     return { order: group.members, reason: group.members.length > 1 ? 'first' : undefined };
   const key = group.sticky && stickyKey(group.sticky, exchange);
-  if (!group.sticky || !key) return { order: drawOrder(group, random), reason: 'weight' };
+  if (!group.sticky || !key) return { order: drawOrder(group, noting(exchange, random)), reason: 'weight' };
   return { order: stickyOrder(group, group.sticky, key, clock.wall()), reason: 'sticky' };
 }
+
+/** The record of a request has its draws: with them the same request can be tried with other settings. */
+const noting = (exchange: Exchange, random: () => number) => (): number => {
+  const drawn = random();
+  (exchange.draws ??= []).push(drawn);
+  return drawn;
+};
 
 /** Hash of the values that keep requests together; undefined for a request without any of the fields. */
 export function stickyKey({ fields }: StickySettings, exchange: Exchange): Buffer | undefined {

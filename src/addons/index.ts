@@ -4,6 +4,7 @@ import { agentConfig } from './agent-config/index.ts';
 import { alerts } from './alerts/index.ts';
 import { authCall } from './auth-call/index.ts';
 import { budgets } from './budgets/index.ts';
+import { captures } from './captures/index.ts';
 import { configTests } from './config-tests/index.ts';
 import { consoleOfOperators } from './console/index.ts';
 import { doctor } from './doctor/index.ts';
@@ -34,6 +35,7 @@ export const addOns: readonly AddOn[] = [
   consoleOfOperators,
   explain,
   configTests,
+  captures,
   alerts,
   workers,
   otlp,

@@ -2,13 +2,14 @@ import type { AdminRoute } from '../../src/addons/admin/api/admin-route.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROLES } from '../../src/addons/admin/api/roles.ts';
 import { isWrite, resourceOf, type OperationId } from '../../src/addons/admin/api/routes.ts';
-import { BUILT, CALLS, CREATED_KINDS, sampleOf } from './calls.ts';
+import { BUILT, CALLS, CREATED_KINDS, releasePrompt, sampleOf } from './calls.ts';
 import { ADMIN_TOKEN, chat, startAdmin, type AdminGateway, type Answer, type Asked } from './kit.ts';
 
 let admin: AdminGateway;
 const tokens: Record<string, string> = {};
 let network = 1;
 let explainId: string;
+let capture: string;
 
 beforeAll(async () => {
   admin = await startAdmin({
@@ -22,6 +23,8 @@ beforeAll(async () => {
   await admin.ask('POST', '/teams', { token: tokens['admin'], body: { id: 'used' } });
   for (const kind of CREATED_KINDS)
     await admin.ask('POST', `/${kind}`, { token: tokens['admin'], body: sampleOf(kind, 'own', 'team:used') });
+  await releasePrompt(admin, tokens['admin']!, 'own');
+  capture = (await admin.ask('POST', '/captures', { token: tokens['admin'], body: { minutes: 60 } })).json.id;
 });
 afterAll(() => admin.close());
 
@@ -40,11 +43,18 @@ function ask(id: OperationId, { method, changes }: AdminRoute, asked: Asked = {}
         .replace('NEW', 'fresh')
         .replace('TOKEN', asked.token ?? 'none'),
     );
-  return admin.ask(method, withQuery(path.replace('EXPLAIN_ID', explainId).replace('ID', 'own'), query), {
-    body: named,
-    ...asked,
-    headers: { ...headers, ...asked.headers },
-  });
+  return admin.ask(
+    method,
+    withQuery(
+      path.replace('EXPLAIN_ID', explainId).replace('ID', resourceOf(id) === 'captures' ? capture : 'own'),
+      query,
+    ),
+    {
+      body: named,
+      ...asked,
+      headers: { ...headers, ...asked.headers },
+    },
+  );
 }
 
 const withQuery = (path: string, query: string): string =>
@@ -94,7 +104,7 @@ async function refusesBodies(id: OperationId, route: AdminRoute, token: string):
     ['400 invalid_json', '{"a":', {}],
     ['400 invalid_json', '[]', {}],
     ['400 invalid_json', `{"spec":${'['.repeat(5_000)}${']'.repeat(5_000)}}`, {}],
-    ['413 too_large', `{"reason":"${'x'.repeat(route.explains ? 2_000_000 : 200_000)}"}`, {}],
+    ['413 too_large', `{"reason":"${'x'.repeat(route.explains || route.large ? 2_000_000 : 200_000)}"}`, {}],
     ['415 unsupported_media_type', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }],
   ];
   for (const [wanted, body, headers] of bodies)

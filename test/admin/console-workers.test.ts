@@ -36,7 +36,7 @@ it(
     const state = {
       store: { type: 'sqlite', dir: folder },
       records: { days: 1 },
-      owns: ['providers'],
+      owns: ['providers', 'prompts', 'configs'],
       encryption_keys: KEYS,
     };
     const fleet = new Fleet({
@@ -101,6 +101,33 @@ it(
       const body = { ...chat, model: '@saved/m' };
       const { status, text } = await send(url, 'POST', '/v1/chat/completions', { headers, body });
       expect([status, text]).toEqual([200, expect.stringContaining('hello from')]);
+    }
+    const version = { model: '@saved/m', text: 'Say {{word}}', variables: { word: {} } };
+    const prompt = { token, body: { id: 'say', spec: { versions: { 1: version } } } };
+    expect((await send(admin, 'POST', '/admin/v1/prompts', prompt)).status).toBe(201);
+    for (const _ of ids) {
+      const { status, text } = await send(url, 'POST', '/v1/prompts/say/completions', {
+        headers,
+        body: { variables: { word: 'hello' } },
+      });
+      expect([status, text]).toEqual([200, expect.stringContaining('hello from')]);
+    }
+    const run = {
+      as: keyId,
+      config: 'any',
+      versions: [{}, { draft: version }],
+      cases: [{ variables: { word: 'x' }, text: 'hello' }],
+    };
+    const events = await send(admin, 'POST', '/admin/v1/prompts/say:run', { token, body: run });
+    expect(events.text).toContain('event: done\ndata: {"passed":2,"failed":0}');
+    const plugins = (await send(admin, 'GET', '/admin/v1/plugins', { token })).json;
+    expect(plugins.items.map(({ name }: { name: string }) => name)).toContain('prompts');
+    const config = { token, body: { id: 'ours', spec: { text: 'provider: "@saved"\n' } } };
+    expect((await send(admin, 'POST', '/admin/v1/configs', config)).status).toBe(201);
+    for (const _ of ids) {
+      const named = { ...headers, 'x-gateway-config': 'ours' };
+      const { status } = await send(url, 'POST', '/v1/chat/completions', { headers: named, body: chat });
+      expect(status).toBe(200);
     }
   },
 );

@@ -17,7 +17,8 @@ describe('docs/operate/admin-api.md', () => {
     expect(withTables(page)).toBe(page);
   });
 
-  it('has lines that work as they stand, one after the other', async () => {
+  // More than ten processes, one after the other.
+  it('has lines that work as they stand, one after the other', { timeout: 600_000 }, async () => {
     // A budget in USD refuses models without a price.
     const admin = await startAdmin({ teams: { teams: { search: {} } } });
     const bin = mkdtempSync(join(tmpdir(), 'gatehouse-bin-'));
@@ -60,10 +61,14 @@ describe('docs/operate/admin-api.md', () => {
       ]);
       const ofConsole = commands.splice(7);
       expect(commands.length).toBe(7);
-      const [session, stats, places, providers, tested, draft, played] = ofConsole;
+      const [session, stats, places, names, validated, effect, tests, providers, tested, draft, played] = ofConsole;
       expect(JSON.parse(session!)).toMatchObject({ role: 'admin', features: { store: true } });
       expect(JSON.parse(stats!).points).toBeGreaterThanOrEqual(360);
       expect(JSON.parse(places!).config).toBe('default');
+      expect(JSON.parse(names!)).toMatchObject({ slugs: ['sim'], configs: ['default'] });
+      expect(JSON.parse(validated!).diagnostics).toEqual([]);
+      expect(effect).toMatch(/event: progress\n[\s\S]*event: done\ndata: \{"same":0,/);
+      expect(tests).toMatch(/event: done\ndata: \{"passed":0,"failed":0,"problems":\["there are no tests/);
       expect(JSON.parse(providers!)).toMatchObject({ items: [{ slug: 'sim' }] });
       expect(tested).toMatch(/event: step\n[\s\S]*event: done\n/);
       expect(JSON.parse(draft!).patch).toContain('+  - slug: claude\n');

@@ -73,7 +73,18 @@ export async function startAdmin(setup: AdminSetup = {}): Promise<AdminGateway> 
   const loopback = { host: '127.0.0.1', port: 0 };
   const own = {
     store: { type: 'sqlite', dir: folder },
-    owns: ['keys', 'teams', 'organizations', 'budgets', 'limits', 'prices', 'alerts', 'providers'],
+    owns: [
+      'keys',
+      'teams',
+      'organizations',
+      'budgets',
+      'limits',
+      'prices',
+      'alerts',
+      'providers',
+      'prompts',
+      'configs',
+    ],
     encryption_keys: '${env:KEYS}',
     ...state,
   };

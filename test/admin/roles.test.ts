@@ -19,6 +19,7 @@ const asks = ['403 forbidden', '200', '200'] as const;
 const creates = ['403 forbidden', '403 forbidden', '409 no_store'] as const;
 const changes = ['403 forbidden', '403 forbidden', '404 not_found'] as const;
 const changesFile = ['403 forbidden', '403 forbidden', '409 owned_by_files'] as const;
+const withoutContent = ['403 forbidden', '403 forbidden', '403 forbidden'] as const;
 const turnsFile = ['403 forbidden', '409 owned_by_files', '409 owned_by_files'] as const;
 
 type Cells = readonly [viewer: string, operator: string, admin: string];
@@ -36,6 +37,13 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   ...ofKind('prices', absent, changes),
   ...ofKind('alerts', absent, changes),
   ...ofKind('providers', reads, changesFile),
+  ...ofKind('prompts', absent, changes),
+  'prompts.release': changes,
+  'prompts.promote': changes,
+  'prompts.render': ['200', '200', '200'],
+  'prompts.run': asks,
+  'prompts.draft': asks,
+  ...ofKind('configs', reads, changesFile),
   'keys.rotate': turnsFile,
   'keys.revoke': turnsFile,
   'budgets.adjust': ['403 forbidden', '409 no_store', '409 no_store'],
@@ -54,12 +62,25 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   'requests.costs': reads,
   'requests.explain': reads,
   'requests.explained': reads,
+  'requests.test': reads,
+  'requests.curl': reads,
+  'captures.list': withoutContent,
+  'captures.get': ['403', '403', '403'],
+  'captures.start': withoutContent,
+  'captures.delete': withoutContent,
   'session.get': reads,
   'session.create': ['401 unauthorized', '401 unauthorized', '401 unauthorized'],
   'session.delete': ['204', '204', '204'],
   'settings.get': reads,
   'settings.file': reads,
   'settings.places': reads,
+  'settings.names': reads,
+  'settings.history': reads,
+  'settings.validate': reads,
+  'settings.patch': reads,
+  'schemas.get': reads,
+  'settings.effect': reads,
+  'settings.tests': asks,
   'find.list': reads,
   'stream.get': reads,
   'stats.get': reads,
@@ -67,12 +88,18 @@ const TABLE: Readonly<Record<OperationId, Cells>> = {
   'providers.test': asks,
   'providers.draft': asks,
   'keys.draft': asks,
+  'prices.draft': asks,
+  'prompt-cache.get': reads,
   'playground.create': asks,
+  'alerts.fired': reads,
+  'alerts.test': ['403 forbidden', '404 not_found', '404 not_found'],
+  'plugins.list': reads,
+  'people.list': ['403 forbidden', '403 forbidden', '200'],
   'openapi.get': reads,
 };
 
 /** Objects of the files; others are absent. */
-const IDS: Readonly<Record<string, string>> = { teams: 'search', keys: 'test', providers: 'sim' };
+const IDS: Readonly<Record<string, string>> = { teams: 'search', keys: 'test', providers: 'sim', configs: 'default' };
 
 const gateways = new Map<Role, AdminGateway>();
 const explainIds = new Map<Role, string>();

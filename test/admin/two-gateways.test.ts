@@ -75,7 +75,7 @@ async function start(name: string, catalog = ''): Promise<Replica> {
     state: {
       store: { type: 'sqlite', dir: join(top, 'store') },
       dir: join(top, name),
-      owns: ['providers'],
+      owns: ['providers', 'configs'],
       encryption_keys: '${env:KEYS}',
     },
   };
@@ -162,5 +162,29 @@ describe('an entry of the catalog that one gateway on a store writes', () => {
     );
     expect(await statusOf(other, '@openai/gpt-5')).toBe(200);
     expect((await refusals(one)).join('')).not.toContain(SECRET);
+  });
+});
+
+describe('a gateway config that one gateway on a store writes', () => {
+  const hashes = (all: readonly Replica[]): readonly string[] => all.map(({ gateway }) => gateway.settings.hash);
+
+  it('is in force on the other one soon, as it is changed and until it is deleted', async () => {
+    const both = [await start('one'), await start('other')] as const;
+    const [one, other] = both;
+    const [before] = hashes(both);
+    const text = (model: string): object => ({
+      spec: { text: `provider: "@sim"\noverride_params: { model: ${model} }\n` },
+    });
+    expect((await one.ask('POST', '/configs', { id: 'search', ...text('a') })).status).toBe(201);
+    const [written] = hashes([one]);
+    expect(written).not.toBe(before);
+    await until(() => hashes([other])[0] === written, 'the other one has it');
+    const { etag } = (await other.ask('GET', '/configs/search')).json;
+    expect((await other.ask('PATCH', '/configs/search', text('b'), { 'if-match': etag })).status).toBe(200);
+    await until(() => hashes([one])[0] === hashes([other])[0], 'the change has come back');
+    expect((await one.ask('PATCH', '/configs/search', text('c'), { 'if-match': etag })).status).toBe(412);
+    expect((await one.ask('DELETE', '/configs/search', undefined, ANY)).status).toBe(204);
+    await until(() => hashes(both).every((hash) => hash === before), 'it is gone on both');
+    expect(await refusals(one)).toEqual([]);
   });
 });

@@ -19,13 +19,15 @@ const ROWS: readonly LedgerRow[] = Array.from({ length: 250 }, (_, number) =>
     input: number,
     output: 1,
     nano: 1_000_000_007 + number,
+    asked: number % 3 === 0 ? '@openai/gpt' : '@vertex/gemini',
+    labels: number % 3 === 0 ? '' : '{"env":"prod"}',
   }),
 );
 
 let admin: AdminGateway;
 let token: string;
 beforeAll(async () => {
-  admin = await startAdmin();
+  admin = await startAdmin({ state: { ledger_labels: ['env'] } });
   token = await admin.token('viewer');
   await admin.gateway.state!.store!.ledger.append(ROWS);
 });
@@ -75,8 +77,58 @@ describe('usage', () => {
     expect(BigInt((await all('/usage?from=2026-11-20&to=2026-11-21'))[0]!.nano)).toBe(sum(day));
   });
 
+  it('sums days of a time zone, and by catalog entry and label', async () => {
+    const query = 'from=2026-11-20&to=2026-11-24&time_zone=America/New_York';
+    const days = (await all(`/usage?${query}&by=provider,label.env&label.env=prod&label.env=`)) as (UsageItem & {
+      date: string;
+      day: string;
+      provider: string;
+      labels: { env: string };
+    })[];
+    const dateOf = new Intl.DateTimeFormat('sv', { timeZone: 'America/New_York', dateStyle: 'short' });
+    const wanted = ROWS.filter(({ at }) => dateOf.format(at) >= '2026-11-20');
+    expect(sum(days)).toBe(sum(wanted));
+    const ofDates = (rows: Iterable<readonly [string, readonly { readonly nano: number }[]]>) =>
+      Object.fromEntries([...rows].map(([date, of]) => [date, sum(of)]));
+    expect(ofDates(Map.groupBy(days, ({ date }) => date))).toEqual(
+      ofDates(Map.groupBy(wanted, ({ at }) => dateOf.format(at))),
+    );
+    expect(new Set(days.map(({ day }) => day))).toEqual(new Set(['zone']));
+    expect(new Set(days.map(({ provider, labels }) => `${provider} ${labels.env}`))).toEqual(
+      new Set(['vertex prod', 'openai ']),
+    );
+    const csv = csvRows((await get(`/usage?${query}&by=label.env&format=csv`)).text);
+    expect(csv[0]).toEqual(expect.arrayContaining(['start', 'date', 'day', 'label.env', 'nano']));
+  });
+
+  it("has the columns of FOCUS, with a cost that is the ledger's", async () => {
+    const { text, headers } = await get(`/usage?${SPAN}&format=focus`);
+    expect(headers['content-disposition']).toContain('usage-focus.csv');
+    const [head = [], ...rows] = quotedRows(text);
+    const column = (name: string): string[] => rows.map((row) => row[head.indexOf(name)]!);
+    expect(column('BilledCost').reduce((total, usd) => total + nanoOf(usd), 0n)).toBe(sum(ROWS));
+    expect(column('EffectiveCost')).toEqual(column('BilledCost'));
+    expect(rows[0]!.length).toBe(head.length);
+    expect(new Set(column('SubAccountId'))).toEqual(new Set(['search', 'ads']));
+    expect(new Set(column('Tags'))).toEqual(new Set(['{"env":"prod"}', '{}']));
+    expect(new Set(column('BillingPeriodStart'))).toEqual(new Set(['2026-11-01T00:00:00.000Z']));
+    expect(new Set(column('BillingPeriodEnd'))).toEqual(new Set(['2026-12-01T00:00:00.000Z']));
+    expect(column('ChargePeriodEnd')[0]).toBe('2026-11-21T00:00:00.000Z');
+    expect((await get(`/usage?${SPAN}&format=focus&by=team`)).json.code).toBe('invalid_query');
+    expect((await get(`/ledger?${SPAN}&format=focus`)).json.code).toBe('invalid_query');
+  });
+
   it('refuses times and dimensions that it cannot sum', async () => {
     for (const query of [
+      'by=label.colour',
+      'by=label.env,label.env',
+      'label.colour=red',
+      'time_zone=Nowhere',
+      'time_zone=%2B02:00',
+      'time_zone=Asia/Kolkata',
+      'time_zone=Asia/Kathmandu&step=all&from=2023-11-01&to=2026-11-01',
+      'time_zone=Australia/Lord_Howe&step=all&from=2026-01-01&to=2026-11-01',
+      'time_zone=Europe/Berlin&step=all&from=1970-01-01&to=9999-12-31',
       'by=colour',
       'by=team,team',
       'from=2026-11-20&to=2026-11-19',
@@ -110,6 +162,22 @@ const csvRows = (text: string): string[][] =>
     .trimEnd()
     .split('\r\n')
     .map((line) => line.split(',').map((cell) => cell.replaceAll(/^"|"$/g, '')));
+
+/** With quoted cells, which have no line end here. */
+const quotedRows = (text: string): string[][] =>
+  text
+    .trimEnd()
+    .split('\r\n')
+    .map((line) =>
+      [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) =>
+        quoted === undefined ? plain! : quoted.replaceAll('""', '"'),
+      ),
+    );
+
+const nanoOf = (usd: string): bigint => {
+  const [whole = '0', rest = ''] = usd.split('.');
+  return BigInt(whole) * 1_000_000_000n + BigInt(rest.padEnd(9, '0'));
+};
 
 describe('exports', () => {
   it('have the sums of usage to the nano-USD, as CSV without formulas and as JSON lines', async () => {

@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { KEY } from '../support/gateway.ts';
 import { startMeasured, type MeasuredGateway } from './measured-gateway.ts';
@@ -12,6 +13,11 @@ beforeAll(async () => {
 });
 
 afterAll(() => gateway.close());
+
+const API = pathToFileURL(join(import.meta.dirname, '../../src/plugin/index.ts')).href;
+
+/** Measured: 11.2. */
+const EMPTY_KB = 13;
 
 /** Compiled code allocates less, so the code must be compiled first. */
 const WARM_UP = 3000;
@@ -33,8 +39,8 @@ async function allocated({ sendAll, heapOf }: MeasuredGateway, model: string): P
 }
 
 it.each([
-  ['in its own format', '@gpt/gpt-4o-mini', 50],
-  ['translated for Claude', '@claude/claude-sonnet-4-5', 66],
+  ['in its own format', '@gpt/gpt-4o-mini', 51],
+  ['translated for Claude', '@claude/claude-sonnet-4-5', 68],
 ])(
   'A chat of 1 KB %s (%s) allocates at most %d KB',
   async (_, model, most) => {
@@ -43,7 +49,7 @@ it.each([
   120_000,
 );
 
-it('A chat of 1 KB allocates at most 74 KB with a store, budgets of a key, its team and its organization, and limits', async () => {
+it('A chat of 1 KB allocates at most 76 KB with a store, budgets of a key, its team and its organization, and limits', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-allocation-'));
   const budgets = [{ cap: '1000000 USD', period: 'month' }];
   const limits = { requests: '1000000/s' };
@@ -53,12 +59,46 @@ it('A chat of 1 KB allocates at most 74 KB with a store, budgets of a key, its t
     keys: { keys: [{ id: 'test', key: `\${env:TEST_KEY:-${KEY}}`, team: 'search', budgets, limits }] },
   });
   try {
-    expect(await allocated(counted, '@gpt/gpt-4o-mini')).toBeLessThan(74);
+    expect(await allocated(counted, '@gpt/gpt-4o-mini')).toBeLessThan(76);
   } finally {
     await counted.close();
     rmSync(folder, { recursive: true });
   }
 }, 120_000);
+
+/** Settings with a plugin of each level that does nothing. */
+function withEmptyPlugins(folder: string): object {
+  const places = [
+    ['entry', 'auth'],
+    ['request', 'route'],
+    ['attempt', 'transform'],
+  ] as const;
+  const modules = places.map(([level]) => {
+    const module = join(folder, `${level}.mjs`);
+    const create = 'create: () => async (ctx, next) => { await next(); }';
+    const options = `options: { type: 'object', additionalProperties: false, properties: {} }`;
+    const text = `definePlugin({ name: 'empty-${level}', level: '${level}', ${options}, ${create} })`;
+    writeFileSync(module, `import { definePlugin } from ${JSON.stringify(API)};\nexport default ${text};\n`);
+    return module;
+  });
+  const added = places.map(([level, before]) => [level, { add: [{ plugin: `empty-${level}`, before }] }]);
+  return { plugins: modules, chains: Object.fromEntries(added) };
+}
+
+it(`Empty external plugins of the three levels add at most ${EMPTY_KB} KB to a chat of 1 KB`, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-allocation-'));
+  const counted = await startMeasured({ server: withEmptyPlugins(folder) });
+  // A gateway that has served other tests has more of its code compiled.
+  const plain = await startMeasured();
+  try {
+    const without = await allocated(plain, '@gpt/gpt-4o-mini');
+    expect((await allocated(counted, '@gpt/gpt-4o-mini')) - without).toBeLessThan(EMPTY_KB);
+  } finally {
+    await plain.close();
+    await counted.close();
+    rmSync(folder, { recursive: true });
+  }
+}, 240_000);
 
 /** Opens streams until the first event of each has arrived. */
 async function openStreams(count: number, signal: AbortSignal): Promise<void> {

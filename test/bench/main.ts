@@ -35,7 +35,7 @@ const MOST_FOREIGN = 0.12;
 /** Windows of each of two clients that are compared. */
 const TURNS = 4;
 /** Pairs of windows of a base and what runs beside it. */
-const PAIRS = 4;
+const PAIRS = 6;
 
 /** Its figures say nothing. */
 const SHORT = { rounds: 1, warmUp: 1 } as const;
@@ -104,7 +104,7 @@ async function measureAll(run: Run, folder: string): Promise<readonly BenchWindo
   const targets = targetsFor(Object.keys(run.targets) as TargetId[], folder);
   for (let round = 0; round < run.rounds; round += 1) {
     for (const [target, { command, headers, path = CHAT_PATH }] of targets) {
-      const gateway = startPinned(command, { core: GATEWAY_CORE });
+      const gateway = startPinned(command, { core: GATEWAY_CORE, stdout: 'emptied' });
       await firstReply(gateway, { path, headers: headers(9001) }, requestBody(1, false, apiOf(path)));
       for (const workload of run.targets[target]!) {
         const { port, connections } = WORKLOADS[workload];
@@ -128,7 +128,10 @@ async function measureAll(run: Run, folder: string): Promise<readonly BenchWindo
   return windows;
 }
 
-/** The base and each other target beside it, on the same core in windows of a second by turns: minutes of one machine differ by more than plugins do. */
+/**
+ * The base and each other target beside it, on the same core in windows of a second by turns: minutes of one machine differ by more than
+ * plugins do. Both are in one process.
+ */
 async function measureBeside(run: Run, folder: string): Promise<readonly BenchWindow[]> {
   const windows: BenchWindow[] = [];
   const targets = targetsFor(Object.keys(run.targets) as TargetId[], folder);
@@ -136,8 +139,9 @@ async function measureBeside(run: Run, folder: string): Promise<readonly BenchWi
   for (let round = 0; round < run.rounds; round += 1) {
     for (const [target, beside] of targets) {
       if (target === run.base) continue;
-      const both = [base, beside].map((one) => ({ ...one, gateway: startPinned(one.command, { core: GATEWAY_CORE }) }));
-      for (const { gateway, headers, port } of both)
+      const gateway = startPinned(beside.command, { core: GATEWAY_CORE, stdout: 'emptied' });
+      const both = [base, beside];
+      for (const { headers, port } of both)
         await firstReply(gateway, { path: CHAT_PATH, headers: headers(9001), port }, requestBody(1, false, 'chat'));
       for (const workload of run.targets[target]!) {
         const { port: upstream, connections } = WORKLOADS[workload];
@@ -150,12 +154,12 @@ async function measureBeside(run: Run, folder: string): Promise<readonly BenchWi
           connections,
           seconds: 1,
         }));
-        for (const [index, { gateway }] of both.entries()) await warmUp(gateway, loads[index]!, run.warmUp);
+        for (const load of loads) await warmUp(gateway, load, run.warmUp);
         const pairs: (readonly Figures[])[] = [];
         for (let turn = 0; turn < PAIRS; turn += 1) {
           const pair: Figures[] = [];
           for (const index of turn % 2 === 0 ? [0, 1] : [1, 0])
-            pair[index] = await measure(both[index]!.gateway, loads[index]!, run.tries);
+            pair[index] = await measure(gateway, loads[index]!, run.tries);
           pairs.push(pair);
         }
         const middle = (index: number, of: 'us' | 'foreign'): number => median(pairs.map((pair) => pair[index]![of]));
@@ -173,7 +177,7 @@ async function measureBeside(run: Run, folder: string): Promise<readonly BenchWi
           `${round + 1}/${run.rounds} ${target} ${workload}: ${middle(1, 'us').toFixed(1)} µs, ${toBase.toFixed(3)}`,
         );
       }
-      for (const { gateway } of both) await stopPinned(gateway);
+      await stopPinned(gateway);
     }
   }
   return windows;

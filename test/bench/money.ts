@@ -52,6 +52,7 @@ function rowOfSend(req: string): LedgerRow {
     tier: '',
     geo: 'europe-west1',
     priceVersion: PAYER.priceVersion,
+    labels: '',
     sums: NO_SUMS,
     nano: RESERVED.usd,
     held: RESERVED.usd,

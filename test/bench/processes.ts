@@ -1,6 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Gateways have a core of their own; wrk and the mocks share the other. */
@@ -24,19 +26,38 @@ interface PinOptions {
   readonly core: number;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly stdout?: 'pipe';
+  /** `emptied`: a pipe as a container gives its program, which a process on the load's core reads. */
+  readonly stdout?: 'pipe' | 'emptied';
+}
+
+function keepUntilExit(child: ChildProcess): void {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+}
+
+/** The writing end of a pipe whose reader ends with its last writer. */
+function openEmptied(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-pipe-'));
+  const pipe = join(folder, 'stdout');
+  execFileSync('mkfifo', [pipe]);
+  keepUntilExit(spawn('taskset', ['-c', String(LOAD_CORE), 'cat', pipe], { stdio: ['ignore', 'ignore', 'inherit'] }));
+  // Opens when the reader has.
+  const end = openSync(pipe, 'w');
+  rmSync(folder, { recursive: true });
+  return end;
 }
 
 /** Starts a command on one core. `nice` raises its priority where it may, and runs it without where it may not. */
 export function startPinned(command: readonly string[], { core, cwd, env, stdout }: PinOptions): Pinned {
+  const emptied = stdout === 'emptied' ? openEmptied() : undefined;
   const child = spawn('nice', ['-n', '-5', 'taskset', '-c', String(core), ...command], {
     cwd,
     // nginx is in /usr/sbin, which is not in every PATH.
     env: { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin`, NODE_ENV: 'production', ...env },
-    stdio: ['ignore', stdout ?? 'ignore', 'pipe'],
+    stdio: ['ignore', emptied ?? (stdout === 'pipe' ? stdout : 'ignore'), 'pipe'],
   });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
+  if (emptied !== undefined) closeSync(emptied);
+  keepUntilExit(child);
   let text = '';
   const keep = (piece: Buffer): void => void (text += piece.toString());
   child.stdout?.on('data', keep);

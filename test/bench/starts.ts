@@ -38,7 +38,8 @@ export async function measureStarts(rounds: number): Promise<readonly StartRow[]
       mkdirSync(cache);
       for (const kind of caches) {
         const from = performance.now();
-        const gateway = startPinned(command, { core: GATEWAY_CORE, env: { NODE_COMPILE_CACHE: cache } });
+        const env = { NODE_COMPILE_CACHE: cache };
+        const gateway = startPinned(command, { core: GATEWAY_CORE, env, stdout: 'emptied' });
         await firstReply(gateway, { path: CHAT_PATH, headers: GATEHOUSE_HEADERS('oai')(9001) }, requestBody(1, false));
         figures[kind].ms.push(performance.now() - from);
         await sleep(IDLE_MS);

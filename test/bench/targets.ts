@@ -48,8 +48,8 @@ export const GATEHOUSE_HEADERS = (slug: string) => (port: number) => ({
   ...(slug === 'ver' && { authorization: 'Bearer ya29.test' }),
 });
 
-const gatehouse = (slug: string, configs = SETTINGS, build = packageFile('')): Target => ({
-  command: [process.execPath, join(build, 'src/cli/main.ts'), 'serve', '--configs', configs],
+const gatehouse = (slug: string): Target => ({
+  command: [process.execPath, packageFile('src/cli/main.ts'), 'serve', '--configs', SETTINGS],
   headers: GATEHOUSE_HEADERS(slug),
 });
 
@@ -72,8 +72,9 @@ const portkey = (folder: string, provider: string, more: Readonly<Record<string,
 export function targetsFor(wanted: readonly TargetId[], folder: string): ReadonlyMap<TargetId, Target> {
   const peer = wanted.some((id) => id.startsWith('portkey')) ? portkeyFolder() : undefined;
   const { BENCH_BEFORE } = process.env;
-  const besideIt = (id: Parameters<typeof writePluginSettings>[1], build?: string): Target => ({
-    ...gatehouse('oai', writePluginSettings(folder, id), build),
+  const besideIt = (id: Parameters<typeof writePluginSettings>[1], ...build: readonly string[]): Target => ({
+    command: [process.execPath, packageFile('test/bench/pair.ts'), SETTINGS, writePluginSettings(folder, id), ...build],
+    headers: GATEHOUSE_HEADERS('oai'),
     port: PORT_BESIDE,
   });
   const vertex = { 'x-portkey-vertex-project-id': 'p1', 'x-portkey-vertex-region': 'us-central1' };

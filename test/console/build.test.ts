@@ -43,20 +43,22 @@ describe('the built console', () => {
 
   it('is the same after another build of the same sources', () => expect(filesOf(other)).toEqual(files));
 
-  it('loads at most 60 KB first, 25 for charts, 300 in all', () => {
+  it('loads at most 60 KB first, 25 for charts, 145 for the editor, 300 in all', () => {
     const names = Object.keys(files).filter((name) => name !== 'licenses.txt');
     const charts = names.filter((name) => /^uPlot/i.test(name));
-    expect(charts.length).toBe(1);
+    const editor = names.filter((name) => name.startsWith('editor-'));
+    expect([charts.length, editor.length]).toEqual([1, 1]);
     expect(firstLoad().every((name) => name in files)).toBe(true);
     expect(kilobytes(...firstLoad())).toBeLessThanOrEqual(60);
     expect(kilobytes(...charts)).toBeLessThanOrEqual(25);
+    expect(kilobytes(...editor)).toBeLessThanOrEqual(145);
     expect(kilobytes(...names)).toBeLessThanOrEqual(300);
-    expect(firstLoad()).not.toContain(charts[0]);
+    for (const late of [...charts, ...editor]) expect(firstLoad()).not.toContain(late);
   });
 
   it('names all files but its page by their content, and refers to them without a leading slash', () => {
     for (const name of Object.keys(files))
-      expect(name).toMatch(/^(?:index\.html|licenses\.txt|[\w.]+-[\w-]{8}\.(?:js|css|svg))$/);
+      expect(name).toMatch(/^(?:index\.html|licenses\.txt|[\w.-]+-[\w-]{8}\.(?:js|css|svg))$/);
     expect(files['index.html']).not.toMatch(/(?:href|src)="(?:\/|https?:)/);
   });
 
@@ -70,7 +72,16 @@ describe('the built console', () => {
   });
 
   it('has the licences of the packages in it', () => {
-    for (const name of ['preact', 'uplot', 'marked', 'wouter-preact', 'openapi-fetch', '@tanstack/virtual-core'])
+    for (const name of [
+      'preact',
+      'uplot',
+      'marked',
+      'openapi-fetch',
+      '@tanstack/virtual-core',
+      '@codemirror/view',
+      '@lezer/common',
+      '@lezer/yaml',
+    ])
       expect(files['licenses.txt']).toMatch(new RegExp(`^${name} \\d`, 'm'));
   });
 });

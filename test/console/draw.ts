@@ -48,6 +48,7 @@ const PICTURES: Readonly<Record<string, Picture>> = {
   requests: { screen: 'request', sign: '.timeline .lane' },
   why: { screen: 'why', sign: '.code .marked', dark: true },
   overview: { screen: 'overview', sign: '.plot canvas' },
+  cost: { screen: 'cost', sign: '.days' },
 };
 
 /** The journey of a team, frame by frame, with the words below each. */
@@ -63,7 +64,20 @@ const FRAMES: readonly (Picture & { readonly words: string })[] = [
     answers: SAVED,
   },
   { words: '5. What holds for a key', screen: 'key', sign: '.drawer .effective' },
-  { words: '6. The playground', screen: 'play', sign: '.markdown', act: playing, answers: PLAY },
+  {
+    words: '6. The effect of an edit',
+    screen: 'config effect',
+    sign: '.panels .notice.warning',
+    act: click('button:has-text("Show the effect")'),
+  },
+  {
+    words: '7. The tests of an edit',
+    screen: 'config tests',
+    sign: '.panels .notice.failed',
+    act: click('button:has-text("Run the tests")'),
+  },
+  { words: '8. The playground', screen: 'play', sign: '.markdown', act: playing, answers: PLAY },
+  { words: '9. Who has changed what', screen: 'audit-row', sign: '.drawer .diff' },
 ];
 
 async function drawOne(browser: Browser, { screen, sign, dark = false, act, answers = {} }: Picture): Promise<Buffer> {

@@ -13,15 +13,20 @@ import { storeSettings } from '../../src/core/settings/source/stored-objects.ts'
 const IS_ON: Readonly<Record<keyof typeof FEATURES, (settings: Settings) => boolean>> = {
   store: ({ server }) => storeSettings(server) !== undefined,
   records: ({ server }) => keptRecordsOf(server) !== undefined,
+  plugins: ({ server }) => valueAt(server, ['telemetry', 'metrics', 'plugins']) === 'all',
+  webhooks: ({ server }) => valueAt(server, ['alerts', 'webhooks']) !== undefined,
+  'prefix hashes': ({ server }) => server.telemetry?.prefix_hashes === true,
   explain: ({ server }) => valueAt(server, ['admin', 'explain']) === 'all',
 };
+
+const env = { OPS_WEBHOOK_URL: 'https://ops.example.com/alerts', OPS_WEBHOOK_SECRET: `whsec_${'c'.repeat(43)}=` };
 
 const loaded = (server: string, more: Readonly<Record<string, string>> = {}) => {
   const files = Object.entries({ ...samples, ...more, 'server.yaml': server }).filter(
     ([name]) => !name.endsWith('.test.yaml'),
   );
   const inFolder = files.map(([name, text]) => [`configs/${name}`, text]);
-  return loadSettings('configs', { env: {}, files: memoryFiles(Object.fromEntries(inFolder)) });
+  return loadSettings('configs', { env, files: memoryFiles(Object.fromEntries(inFolder)) });
 };
 
 it.each(Object.entries(FEATURES))(

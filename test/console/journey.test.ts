@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isFull } from '../support/effort.ts';
 import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 import { executable, openBrowser } from './chromium.ts';
-import { buildPage, expectClean, openPage, type OpenPage } from './kit.ts';
+import { expectClean, openPage, type OpenPage } from './kit.ts';
 import { startPlace, type Place, type PlaceSetup } from './place.ts';
 import { PRODUCTION } from './recorded/requests.ts';
 
@@ -59,7 +59,6 @@ describe.skipIf(executable === undefined).each(isFull('console') ? PLACES : PLAC
     };
 
     beforeAll(async () => {
-      buildPage();
       upstream = await startUpstream((request, response) => {
         if (request.headers['authorization'] !== `Bearer ${CANARY}`)
           return json(
@@ -117,6 +116,17 @@ describe.skipIf(executable === undefined).each(isFull('console') ? PLACES : PLAC
       await expectClean(now);
     });
 
+    it('makes a test of the record', async () => {
+      await now.page.click('.nav a:has-text("Requests")');
+      await now.page.click('.table-body .table-row:has-text("rescued")');
+      await now.page.click('.drawer button:has-text("Make a test case")');
+      await now.page.waitForSelector('dialog .notice.ok:has-text("The case passes")');
+      await expectClean(now);
+      const file = (await now.page.textContent('dialog p > code')) ?? '';
+      writeFileSync(join(place.configs, file), (await now.page.textContent('dialog .command pre')) ?? '');
+      await now.page.click('dialog button:text-is("Close")');
+    });
+
     it('adds a provider: the test names the key that is refused, then passes, and it takes effect', async () => {
       await now.page.click('.nav a:has-text("Providers")');
       await now.page.click('button:has-text("Add a provider")');
@@ -149,6 +159,64 @@ describe.skipIf(executable === undefined).each(isFull('console') ? PLACES : PLAC
       await now.page.waitForSelector('[role=cell]:has-text("@local")');
     });
 
+    /** In place of the whole line. */
+    const writeLine = async (line: number, text: string): Promise<void> => {
+      await now.page
+        .locator('.cm-line')
+        .nth(line - 1)
+        .click();
+      for (const key of ['Home', 'Shift+End']) await now.page.keyboard.press(key);
+      await now.page.keyboard.type(text);
+    };
+
+    it('edits a config: the mark has its line and a fix', async () => {
+      await now.page.click('.nav a:has-text("Configs")');
+      await now.page.click('a:has-text("gateway/production.yaml")');
+      await now.page.waitForSelector('text=These settings are valid');
+      await writeLine(14, 'provider: "@simulater"');
+      await now.page.waitForSelector('.marks li:has-text("14:")');
+      await now.page.click('.marks button:has-text("Fix")');
+      await now.page.waitForSelector('text=These settings are valid');
+    });
+
+    it('sees the effect before it happens: none of a name, and which requests another condition would send elsewhere', async () => {
+      await writeLine(1, 'name: Production of the team');
+      await now.page.click('button:text-is("Effect")');
+      await now.page.click('button:has-text("Show the effect")');
+      await now.page.waitForSelector('.panels .notice.ok:has-text("None of 2")');
+      await writeLine(6, '- query: { metadata.tier: { $eq: silver } }');
+      await now.page.click('button:has-text("Show the effect")');
+      await now.page.waitForSelector('.panels .notice.warning:has-text("1 of 2 requests would change")');
+      expect(await now.page.textContent('.panels')).toContain(
+        '@simulator/sim-error-503, then @simulator/sim-steady → @simulator/sim-steady',
+      );
+      await expectClean(now);
+    });
+
+    it('runs the test of the record: it fails with the edit, and passes without it', async () => {
+      await now.page.click('button:text-is("Tests")');
+      await now.page.click('button:has-text("Run the tests")');
+      await now.page.waitForSelector('.panels .notice.failed:has-text("1 of 1 case failed")');
+      await expectClean(now);
+      await writeLine(6, '- query: { metadata.tier: { $eq: gold } }');
+      await now.page.keyboard.press('Control+Enter');
+      await now.page.waitForSelector('.panels .notice.ok:has-text("All of 1 case passed")');
+    });
+
+    it('applies the patch of the edit, which comes into force and is in the history', async () => {
+      await now.page.click('button:has-text("Propose a patch")');
+      await now.page.waitForSelector('dialog .diff');
+      await expectClean(now);
+      await applyPatch();
+      await now.page.click('dialog button:text-is("Close")');
+      await now.page.click('button:text-is("History")');
+      await now.page.click('.panels summary');
+      expect(await now.page.textContent('.panels .diff')).toContain('+name: Production of the team');
+      // The edit has come into force: it is none any more.
+      await now.page.waitForSelector('[aria-disabled=true]:has-text("Nothing has been edited")');
+      await expectClean(now);
+    });
+
     it('gives an application a key, shown once', async () => {
       await now.page.click('.nav a:has-text("Keys")');
       await now.page.click('button:has-text("Create a key")');
@@ -165,7 +233,7 @@ describe.skipIf(executable === undefined).each(isFull('console') ? PLACES : PLAC
     });
 
     it('limits what the key may spend', async () => {
-      await now.page.click('.keys a:text-is("web")');
+      await now.page.click('.table-body a:text-is("web")');
       await now.page.locator('.drawer label:has-text("Cap") input').fill('5 USD');
       if (setup.store) {
         await now.page.click('button:has-text("Create a budget")');
@@ -184,6 +252,16 @@ describe.skipIf(executable === undefined).each(isFull('console') ? PLACES : PLAC
       await expectClean(now);
       await now.page.click('.columns a:has-text("Why")');
       await now.page.waitForSelector('h1:has-text("went to demo")');
+    });
+
+    it('finds in the audit who has changed what', async () => {
+      await now.page.click('.nav a:has-text("Audit")');
+      if (!setup.store) return void (await now.page.waitForSelector('text=No audit without a store'));
+      await now.page.click('.table-row:has-text("put"):has-text("web")');
+      await now.page.waitForSelector('.drawer .diff .added');
+      await now.page.click('button:has-text("Verify the chain")');
+      await now.page.waitForSelector('.ok-text:has-text("The chain is intact")');
+      await expectClean(now);
     });
 
     it('has left no credential and no text of a caller in the page, the storage, the address, the answers, the files or the log', async () => {

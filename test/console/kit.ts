@@ -1,19 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import axeCore from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
-
-const root = join(import.meta.dirname, '../..');
-
-let built = false;
-
-/** The page of the sources that are tested, once for each process. */
-export function buildPage(): void {
-  if (built) return;
-  execFileSync(process.execPath, [join(root, 'build/console.ts')], { cwd: root });
-  built = true;
-}
 
 export interface OpenPage {
   readonly page: Page;
@@ -45,6 +32,8 @@ export async function openPage(
     timezoneId: 'UTC',
     reducedMotion: 'reduce',
   });
+  // A loaded machine may take long: the test has two minutes.
+  context.setDefaultTimeout(100_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
@@ -75,10 +64,26 @@ export async function axe(page: Page): Promise<string[]> {
 export async function expectClean({ page, complaints }: OpenPage): Promise<void> {
   expect(await axe(page)).toEqual([]);
   expect(complaints).toEqual([]);
-  const { wider, higher } = await page.evaluate<{ wider: number; higher: number }>(
-    `(({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
-      ({ wider: scrollWidth - clientWidth, higher: innerWidth < 760 ? 0 : scrollHeight - clientHeight }))(document.documentElement)`,
+  const { wider, higher, flat, sideways } = await page.evaluate<{
+    wider: number;
+    higher: number;
+    flat: string[];
+    sideways: string[];
+  }>(
+    `(({ scrollWidth, clientWidth, scrollHeight, clientHeight }, isNarrow) => {
+      const those = (selector, are) =>
+        [...document.querySelectorAll(selector)].filter((one) => one.clientHeight > 0 && are(one)).map((one) => one.outerHTML.slice(0, 160));
+      return {
+        wider: scrollWidth - clientWidth,
+        higher: isNarrow ? 0 : scrollHeight - clientHeight,
+        flat: those('.segments, .versions, .scroll, .command, .diff', (one) => one.clientHeight < 20),
+        sideways: those('div.scroll', (one) => isNarrow && one.scrollWidth > one.clientWidth),
+      };
+    })(document.documentElement, innerWidth < 760)`,
   );
+  expect(flat).toEqual([]);
+  // Only code scrolls sideways on a narrow screen.
+  expect(sideways).toEqual([]);
   expect(wider).toBeLessThanOrEqual(0);
   // On a wide screen the parts of the page scroll, not the page.
   expect(higher).toBeLessThanOrEqual(0);

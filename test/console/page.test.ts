@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Browser } from 'playwright-core';
 import { executable, openBrowser } from './chromium.ts';
-import { buildPage, expectClean, LOOKS, openPage, type Look, type OpenPage } from './kit.ts';
+import { expectClean, LOOKS, openPage, type Look, type OpenPage } from './kit.ts';
 import { serveRecorded, type Recorded, type RecordedPage } from './page.ts';
 import { ANSWERS } from './recorded/answers.ts';
+import { fired } from './recorded/govern.ts';
 import { idOf, lines, request, session } from './recorded/requests.ts';
 import { isFull } from '../support/effort.ts';
 
@@ -14,14 +15,29 @@ const SCREENS: readonly (readonly [address: string, sign: string, calls: number]
   ['#/', 'h2:has-text("What is wrong now")', 10],
   ['#/requests', '.table-body .table-row', 3],
   [`#/requests?row=${idOf(0)}`, '.timeline', 4],
+  [`#/requests?row=${idOf(0)}&case=1`, 'dialog .command', 5],
+  ['#/requests?capture=1', 'dialog .card', 4],
   [WHY, '.code .marked', 5],
   [`${WHY}?tab=sent`, 'td:has-text("temperature")', 4],
   [`${WHY}?tab=what-if`, '.ways li', 5],
+  ['#/cost?month=2026-11', '.days', 8],
+  ['#/cost?tab=cache', 'td:has-text("claude-sonnet-4-5")', 3],
   ['#/providers?entry=vertex', '.drawer', 3],
   ['#/providers?add=1', '.kinds button', 4],
   ['#/keys?key=search', '.drawer .effective', 8],
   ['#/keys?add=1', 'dialog', 6],
   ['#/play', '.columns .card', 4],
+  ['#/prompts', '.table-body [role=cell]', 3],
+  ['#/prompts?row=ticket-summary', 'button:has-text("Declare reader")', 3],
+  ['#/prompts?row=ticket-summary&tab=cases', 'button:has-text("Add a case")', 4],
+  ['#/prompts?row=ticket-summary&tab=diff&with=1', '.diff .added', 3],
+  ['#/prompts?row=ticket-summary&tab=code', '.command', 3],
+  [`#/alerts?row=${fired[0]!.id}`, '.drawer table', 3],
+  ['#/alerts?tab=webhooks&row=ops', '.drawer .facts', 3],
+  ['#/plugins', 'td:has-text("house-rules")', 3],
+  ['#/people?row=grafana', '.drawer .facts', 4],
+  ['#/people?tab=people', 'td:has-text("loopback")', 4],
+  ['#/audit?row=119', '.drawer .diff .added', 3],
 ];
 
 /** The gate shows each screen once, in one look; the full run in all of them. */
@@ -46,7 +62,6 @@ describe.skipIf(executable === undefined)('the page', () => {
   };
 
   beforeAll(async () => {
-    buildPage();
     browser = await openBrowser();
   });
   afterAll(async () => {

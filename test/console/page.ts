@@ -12,10 +12,10 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** An answer of the API as a test has it: a value for 200, a status with a problem, or a function that writes. */
-export type Recorded =
-  | object
-  | number
-  | ((request: IncomingMessage, response: ServerResponse, query: URLSearchParams) => void);
+export type Recorded = object | number | ((request: Asked, response: ServerResponse, query: URLSearchParams) => void);
+
+/** A call with its body. */
+export type Asked = IncomingMessage & { readonly sent: string };
 
 export interface RecordedPage {
   /** The address of the page. */
@@ -39,7 +39,8 @@ export async function serveRecorded(answers: Record<string, Recorded>, prefix = 
     request.setEncoding('utf8').on('data', (text: string) => texts.push(text));
     request.on('end', () => {
       if (texts.length > 0) bodies.push(texts.join(''));
-      answer(page.answers[`${request.method} ${path}`], { request, response, query: searchParams });
+      const asked = Object.assign(request, { sent: texts.join('') });
+      answer(page.answers[`${request.method} ${path}`], { request: asked, response, query: searchParams });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -65,7 +66,7 @@ function answer(
     request,
     response,
     query,
-  }: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly query: URLSearchParams },
+  }: { readonly request: Asked; readonly response: ServerResponse; readonly query: URLSearchParams },
 ): void {
   if (typeof recorded === 'function') return recorded(request, response, query);
   const status = recorded === undefined ? 404 : typeof recorded === 'number' ? recorded : 200;

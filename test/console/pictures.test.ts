@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { isFull } from '../support/effort.ts';
 import { executable, openBrowser } from './chromium.ts';
 import { drawPictures, MOST_BYTES } from './draw.ts';
-import { buildPage } from './kit.ts';
 
 const docs = join(import.meta.dirname, '../../docs');
 const kept = globSync('*.png', { cwd: join(docs, 'console') }).toSorted();
@@ -18,7 +17,6 @@ describe('the pictures of the console', () => {
   });
 
   it.skipIf(executable === undefined || !isFull('console'))('are those that the page draws', async () => {
-    buildPage();
     const browser = await openBrowser();
     try {
       const drawn = await drawPictures(browser);

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { executable, openBrowser } from './chromium.ts';
-import { buildPage, openPage } from './kit.ts';
+import { openPage } from './kit.ts';
 import { serveRecorded, type Recorded } from './page.ts';
 import { ANSWERS } from './recorded/answers.ts';
 import { keyList, providers } from './recorded/objects.ts';
@@ -15,7 +15,6 @@ describe.skipIf(executable === undefined)('the list of requests', () => {
   let browser: Browser;
 
   beforeAll(async () => {
-    buildPage();
     browser = await openBrowser();
   });
   afterAll(() => browser?.close());

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { isFull } from '../support/effort.ts';
 import { executable, openBrowser } from './chromium.ts';
-import { buildPage, expectClean, LOOKS, openPage, type OpenPage } from './kit.ts';
+import { expectClean, LOOKS, openPage, type OpenPage } from './kit.ts';
 import { serveRecorded, type RecordedPage } from './page.ts';
 import { ANSWERS } from './recorded/answers.ts';
 import { SCREENS, STATES } from './recorded/states.ts';
@@ -27,7 +27,6 @@ describe.skipIf(executable === undefined)('the page', () => {
   const pages: OpenPage[] = [];
 
   beforeAll(async () => {
-    buildPage();
     served = await serveRecorded({});
     browser = await openBrowser();
     for (const look of LOOKS) pages.push(await openPage(browser, 'about:blank', look));

@@ -68,6 +68,8 @@ describe('a curl line', () => {
       'README.md',
       // test/admin/docs.test.ts runs its lines.
       'docs/operate/admin-api.md',
+      // test/admin/cost-page.test.ts runs its lines.
+      'docs/operate/cost.md',
       'docs/operate/explain.md',
       'docs/operate/records.md',
       // test/package/plugin-authors.test.ts runs its lines.
@@ -146,7 +148,10 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'docs/move/litellm.md': 'test/import/import.test.ts',
   'docs/move/portkey.md': 'test/import/import.test.ts',
   'docs/operate/admin-api.md': 'test/admin/docs.test.ts',
+  'docs/operate/captures.md': 'test/captures/page.test.ts',
+  'docs/operate/cost.md': 'test/admin/cost-page.test.ts',
   'docs/operate/deploy.md': 'test/package/deploy.test.ts',
+  'docs/operate/effect.md': 'test/effect/page.test.ts',
   'docs/operate/explain.md': 'test/docs/docs.test.ts',
   'docs/operate/keys.md': 'test/docs/docs.test.ts',
   'docs/operate/fleet.md': 'test/fleet/fleet-page.test.ts',

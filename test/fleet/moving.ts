@@ -5,7 +5,7 @@ import { ANN, KEYS, rowOf } from '../../src/addons/budgets/store/contract/opened
 import { Engine } from '../../src/addons/budgets/store/sqlite/engine.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { systemClock } from '../../src/core/kernel/system-clock.ts';
-import { LEDGER_DIMENSIONS } from '../../src/core/ports/ledger.ts';
+import { ROLLUP_DIMENSIONS } from '../../src/core/ports/ledger.ts';
 import { driverOf, type StoreEntry } from '../../src/core/ports/store-driver.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
 import { formatDiagnostics, type SettingsRefused } from '../../src/core/settings/source/diagnostic.ts';
@@ -147,7 +147,7 @@ async function contentsOf(store: Reader) {
   for await (const piece of store.counters.all()) counters.push(...piece);
   for await (const piece of store.ledger.rows(EVER)) rows.push(...piece);
   const { version, changed, gone } = await store.entities.load(0);
-  const sums = await store.ledger.rollups({ ...EVER, by: LEDGER_DIMENSIONS, step: 'day' });
+  const sums = await store.ledger.rollups({ ...EVER, by: ROLLUP_DIMENSIONS, step: 'day' });
   const audit = await store.audit.verify();
   await store.close();
   return shown({ version, objects: changed, gone, counters, rows, sums, audit });

@@ -4,7 +4,7 @@ import { isObject } from '../../src/core/kernel/index.ts';
 import { compileAlerts } from '../../src/addons/alerts/settings/compile-alerts.ts';
 import { compileState } from '../../src/addons/budgets/settings/state.ts';
 import { compileFiles } from '../../src/addons/files/settings/files.ts';
-import { compileKept } from '../../src/addons/responses/settings/kept.ts';
+import { compileKept } from '../../src/addons/responses/process.ts';
 import { compileWebSockets } from '../../src/addons/responses/settings/websockets.ts';
 import { propertiesOf, readSchema, SchemaTree } from '../../src/core/settings/schema/schema-files.ts';
 

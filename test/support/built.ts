@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from '../../build/bundle.ts';
+import { buildConsole } from '../../build/console.ts';
 import { digestOf } from '../../build/full-parts.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 
@@ -14,10 +15,16 @@ const SOURCES = ['src', 'plugins', 'build', 'schemas', 'package-lock.json'];
  */
 export const MAIN = packageFile('dist/src/cli/main.js');
 
-/** Bundles the sources before the first test, if they have changed since they were bundled. */
+const PAGE = packageFile('dist/console');
+
+/**
+ * Bundles the sources and the page of the console before the first test, if they have changed since they were bundled: no test waits for
+ * a build, however loaded the machine is.
+ */
 export default async function buildOnce(): Promise<void> {
   const digest = digestOf(ROOT, SOURCES);
-  if (existsSync(MAIN) && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === digest) return;
+  if ([MAIN, PAGE, STAMP].every((path) => existsSync(path)) && readFileSync(STAMP, 'utf8') === digest) return;
   await bundle(ROOT, packageFile('dist'));
+  await buildConsole(ROOT, PAGE);
   writeFileSync(STAMP, digest);
 }

@@ -23,7 +23,9 @@ it('The metrics of a fresh gateway take less than 62 KB, with all entries of the
   onTestFinished(() => gateway.close());
   const text = await scrape(gateway);
   expect(SLUGS.length).toBeGreaterThan(5);
-  expect(Buffer.byteLength(text)).toBeLessThan(62_000);
+  // A kind of garbage collection has its rows from the first one on, and the time of that one is chance.
+  const always = text.replaceAll(/^nodejs_gc_duration_seconds.*\n/gm, '');
+  expect(Buffer.byteLength(always)).toBeLessThan(62_000);
   // No series by route exists before a request has come.
   expect(text).not.toMatch(/^[^#].*route="/m);
 });

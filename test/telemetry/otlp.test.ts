@@ -184,7 +184,7 @@ function recordOne(
     models: { answered: (model) => model },
     log,
     ended,
-    accessLog: createAccessLog({ log, lines: { write: (line) => destination.write(line.toString()) }, mode: 'all' }),
+    accessLog: createAccessLog({ log, lines: { write: (line) => destination.write(line) }, mode: 'all' }),
     openSpan: otel.openSpan,
     countSemconv: otel.countRequest,
   });

@@ -14,6 +14,7 @@ import { addressOf, hasAdmin, identify, type AdminIdentity } from './api/identit
 import { isLoopback } from '../../core/settings/compile/networks.ts';
 import { digestOf } from '../../core/settings/compile/api-keys.ts';
 import { createObjectsReader, Objects } from './api/objects.ts';
+import { People } from './api/people.ts';
 import { CallQuery } from './api/parameters.ts';
 import { OF_STORE, ApiProblem } from './api/problems.ts';
 import { includesRole, includesScope, RESOURCES, scopeOf } from './api/roles.ts';
@@ -55,6 +56,7 @@ export class AdminApi {
   readonly #repeatable: RepeatableCalls;
   /** Two counts: refused calls without a valid token cannot push those of known callers out of the audit. */
   readonly #refusals: Failures;
+  readonly #people = new People();
   #calls = 0;
   #explanations = 0;
 
@@ -93,7 +95,6 @@ export class AdminApi {
     }
   }
 
-  /** Identifies the caller of a request. Throws `ApiProblem`. */
   async identify(
     request: Pick<IncomingMessage, 'headers' | 'socket'> & { readonly method?: string | undefined },
   ): Promise<AdminIdentity> {
@@ -137,6 +138,7 @@ export class AdminApi {
       if (place?.route.open) return await this.#signIn(request, place);
       const identity = await this.identify(request);
       ({ actor } = identity);
+      this.#people.saw(identity, this.#options.clock.wall());
       if (match && !place && 'allow' in match)
         throw new ApiProblem('method_not_allowed', `This path accepts ${match.allow}.`, {
           headers: { allow: match.allow },
@@ -150,7 +152,6 @@ export class AdminApi {
     }
   }
 
-  /** Makes a session of a token. */
   async #signIn(request: IncomingMessage, { route, query: text }: RoutedCall): Promise<AdminAnswer> {
     const { console: page, settings, tls } = this.#options;
     CallQuery.read(text, []);
@@ -231,6 +232,7 @@ export class AdminApi {
         ifMatch: request.headers['if-match'],
         callId: key === undefined ? randomUUID() : callIdOf({ identity, key }),
         objects,
+        people: this.#people,
         settings,
         clock,
         readObjects: this.#readObjects,
@@ -261,7 +263,6 @@ export class AdminApi {
     if (hasAdmin((await this.#readObjects()).tokens(), this.#options.clock.wall())) await this.#bootstrap.end();
   }
 
-  /** Writes a refused write to the audit, at most `MAX_REFUSALS` of them a minute. */
   async #auditRefusal(
     { code, kind: { status } }: ApiProblem,
     { operation, route, id }: RoutedCall,

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse, IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -11,13 +11,12 @@ import { ApiProblem } from './api/problems.ts';
 import { acceptsGzip, answerPage, pagePath } from './page.ts';
 import type { AdminListener, AdminOptions } from '../../core/process/admin-port.ts';
 import { hostOf, isOwnHost } from '../../core/http/listener/own-host.ts';
-import { isOfForeignPage, refusalOf } from './foreign-page.ts';
 import { ambiguityOf } from '../../core/http/listener/ambiguous-head.ts';
 import { describeListener, healthOf } from '../../core/http/listener/root.ts';
 import { createListener } from '../../core/http/listener/secure-server.ts';
 import { CannotListen, listen, type Address } from '../../core/http/listener/listeners.ts';
+import { isLoopback } from '../../core/settings/compile/networks.ts';
 
-/** Limits of a listener whose requests are all short. */
 const MAX_HEADER_BYTES = 8 * 1024;
 const HEADER_TIME_MS = 5000;
 const SILENCE_MS = 30_000;
@@ -76,7 +75,6 @@ type Answers = (request: IncomingMessage) => Promise<AdminAnswer>;
 
 async function respond(request: IncomingMessage, response: ServerResponse, answer: Answers): Promise<void> {
   const { status, body, headers } = await answer(request);
-  // Discards the unread part of the body.
   request.resume();
   const isText = typeof body === 'string';
   const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
@@ -150,4 +148,26 @@ function refusalBeforeRouting(
   if (!isPage && isOfForeignPage(request.headers, { ...admin, isSecure }))
     return new ApiProblem('foreign_page', 'A browser sent this for a page of another origin.');
   return undefined;
+}
+
+/**
+ * True for a request that a page of another origin (scheme, host and port) made a browser send. It reads no answer, but
+ * may cost time and a row in the audit. Programs send neither header (https://www.w3.org/TR/fetch-metadata/, RFC 6454,
+ * section 7). The scheme of a name of `admin.hosts` may be that of a proxy.
+ */
+function isOfForeignPage(
+  { 'sec-fetch-site': site, origin, host = '' }: IncomingHttpHeaders,
+  { hosts, isSecure }: Pick<ServerSettings['admin'], 'hosts'> & { readonly isSecure: boolean },
+): boolean {
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  if (origin === undefined) return false;
+  const isNamed = hosts.some((own) => own.toLowerCase() === hostOf(host));
+  const schemes = isNamed ? ['http', 'https'] : [isSecure ? 'https' : 'http'];
+  return !schemes.some((scheme) => URL.parse(`${scheme}://${host}`)?.origin === origin);
+}
+
+/** The reason why the admin listener does not start; undefined if it may. */
+function refusalOf({ host, token }: Pick<ServerSettings['admin'], 'host' | 'token'>): string | undefined {
+  if (token || isLoopback(host)) return undefined;
+  return `the admin listener needs \`admin.token\` to listen on ${host}, which is not a loopback address`;
 }

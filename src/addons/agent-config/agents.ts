@@ -11,7 +11,6 @@ export interface AgentGateway {
   readonly facts?: PlaceFacts;
 }
 
-/** Facts of the gateway about the model. */
 export interface PlaceFacts {
   /** Tokens. A number that the gateway does not know is absent. */
   readonly context?: number;

@@ -1,8 +1,7 @@
 import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 import type { JsonObject } from '../../formats/conversation.ts';
-import { parseJson } from '../../formats/json/object.ts';
-import { isObject } from '../../core/kernel/index.ts';
+import { isObject, parseJson } from '../../core/kernel/index.ts';
 import { nearest } from '../../core/kernel/nearest.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
 import type { PlaceFacts } from './agents.ts';
@@ -22,11 +21,9 @@ interface Unavailable {
   readonly reason: string;
 }
 
-/** The gateway answered 401 or 403. */
 export interface KeyRefused {
   readonly kind: 'refused';
   readonly status: number;
-  /** The message of the gateway. */
   readonly message: string | undefined;
 }
 
@@ -102,7 +99,6 @@ function hintOf(model: string, listed: readonly JsonObject[]): string {
 }
 
 const LIMIT_MS = 2000;
-/** Thousands of models. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 interface Reply {

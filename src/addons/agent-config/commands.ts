@@ -18,7 +18,6 @@ const AGENT = {
   model: { type: 'string' },
 } as const satisfies FlagTable;
 
-/** `gatehouse agent-config`. */
 export const agentCommands: readonly (readonly [string, Command])[] = [
   [
     'agent-config',

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { AlertTree } from '../../core/tenants/tree.ts';
-import type { Alert, AlertMark, AlertSink } from '../../core/ports/alert.ts';
+import type { Alert, AlertDelivery, AlertDesk, AlertMark, AlertSink } from '../../core/ports/alert.ts';
 import type { AlertKind } from '../../core/kernel/alert-kinds.ts';
 import type { AlertSettings, WebhookSettings } from './settings/compile-alerts.ts';
 import type { CounterPorts } from '../../core/ports/store.ts';
@@ -9,8 +9,9 @@ import { messageOf } from '../../core/kernel/outside/thrown.ts';
 import type { Fleet } from '../../core/ports/fleet.ts';
 import type { Counters } from '../../core/ports/counters.ts';
 import { oneAtATime } from '../../core/process/one-at-a-time.ts';
+import { FiredAlerts } from './fired-alerts.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
-import { Webhook, type WebhookEvent, type WebhookTools } from './webhook.ts';
+import { TRY_MS, Webhook, type WebhookEvent, type WebhookTools } from './webhook.ts';
 
 /** Most alerts that wait for the store, which knows whether another process has raised them, and takes their events. */
 const MAX_WAITING = 10_000;
@@ -18,6 +19,9 @@ const MAX_WAITING = 10_000;
 const AT_ONCE = 4;
 /** Names of alerts that this process has raised and does not raise again; with more, all are forgotten. */
 const MAX_RAISED = 10_000;
+
+const MAX_TESTS = 5;
+const MINUTE_MS = 60_000;
 
 const MESSAGES: Readonly<Record<AlertKind, string>> = {
   budget: 'a budget has reached an alert',
@@ -30,12 +34,13 @@ const MESSAGES: Readonly<Record<AlertKind, string>> = {
   rolled_back: 'the state store went back to an earlier version',
 };
 
-/** The alerts of a process. */
 export type ProcessAlerts = Pick<Alerts, 'raise' | 'apply' | 'useStored' | 'start' | 'close'>;
 
 /** Raises alerts once for all processes, and hands them to the webhooks. The process that counts for all others has it. */
-export class Alerts implements AlertSink {
+export class Alerts implements AlertSink, AlertDesk {
   readonly #setup: WebhookTools;
+  readonly #fired = new FiredAlerts();
+  #tests: readonly number[] = [];
   readonly #webhooks = new Map<string, Webhook>();
   readonly #raised = new Map<string, true>();
   readonly #spend: SpendWatch;
@@ -51,8 +56,8 @@ export class Alerts implements AlertSink {
       await Promise.all(this.#waiting.splice(0, AT_ONCE).map((alert) => this.#raise(alert)));
   });
 
-  constructor(setup: WebhookTools) {
-    this.#setup = setup;
+  constructor(setup: Omit<WebhookTools, 'fired'>) {
+    this.#setup = { ...setup, fired: this.#fired };
     const { clock, log } = setup;
     this.#stored = new OutboxDelivery({
       clock,
@@ -69,7 +74,6 @@ export class Alerts implements AlertSink {
     this.#useAll();
   }
 
-  /** The webhooks of the state store, beside those of the settings. */
   useStored(webhooks: readonly WebhookSettings[]): void {
     this.#inStore = webhooks;
     this.#useAll();
@@ -92,8 +96,7 @@ export class Alerts implements AlertSink {
       if (known) known.apply(webhook);
       else this.#webhooks.set(webhook.id, new Webhook(webhook, this.#setup, this.#keep));
     }
-    const isWanted = webhooks.some(({ kinds }) => kinds.has('anomaly'));
-    this.#spend.apply(isWanted ? anomalies : undefined);
+    this.#spend.apply(webhooks.some(({ kinds }) => kinds.has('anomaly')) ? anomalies : undefined);
     this.#stored.start();
   }
 
@@ -122,6 +125,33 @@ export class Alerts implements AlertSink {
 
   async #raise(alert: Alert): Promise<void> {
     if (!alert.once || (await this.#isFirst(alert.once))) await this.#publish(alert);
+  }
+
+  fired(): ReturnType<AlertDesk['fired']> {
+    return this.#fired.list();
+  }
+
+  test(id: string): ReturnType<AlertDesk['test']> {
+    const { clock } = this.#setup;
+    const webhook = this.#webhooks.get(id);
+    if (!webhook) return 'unknown';
+    const now = clock.now();
+    this.#tests = this.#tests.filter((at) => now - at < MINUTE_MS);
+    if (this.#tests.length >= MAX_TESTS) return 'too_many';
+    this.#tests = [...this.#tests, now];
+    return this.#test(webhook);
+  }
+
+  async #test(webhook: Webhook): Promise<AlertDelivery> {
+    const at = new Date(this.#setup.clock.wall()).toISOString();
+    const event = { id: randomUUID(), type: 'test', at, nodes: [], text: TESTED, data: {} };
+    const problem = await webhook.post({ id: event.id, body: JSON.stringify(event) }, TRY_MS);
+    return {
+      webhook: webhook.id,
+      state: problem === undefined ? 'delivered' : 'lost',
+      tries: 1,
+      ...(problem !== undefined && { problem: webhook.inClear(problem) }),
+    };
   }
 
   async close(): Promise<void> {
@@ -171,6 +201,7 @@ export class Alerts implements AlertSink {
     const sent = { id: event.id, body: JSON.stringify(event) };
     const webhooks = [...this.#webhooks.values()].filter((webhook) => webhook.takes(event.nodes, kind));
     const to = webhooks.map(({ id }) => id);
+    this.#fired.add({ id: event.id, kind, at: event.at, nodes: event.nodes, text }, to);
     if (!(await this.#stored.add(sent, to))) for (const webhook of webhooks) webhook.send(sent);
   }
 }
@@ -190,4 +221,5 @@ function idOf({ counter: { node, period }, bits }: AlertMark): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
+const TESTED = 'An operator tests this webhook. Nothing has happened.';
 const ANOMALIES_UNKNOWN = 'the ledger could not be asked for anomalies of spending';

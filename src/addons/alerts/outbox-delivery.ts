@@ -25,7 +25,6 @@ interface OutboxSetup {
 /** Delivers events that are rows of the state store: each is gone when its webhook has it, and outlives the process that has raised it. */
 export class OutboxDelivery {
   readonly #setup: OutboxSetup;
-  /** By webhook. */
   readonly #runs = new Map<string, () => Promise<void>>();
   #isStopped = false;
   #stopTimer: (() => void) | undefined;

@@ -6,15 +6,14 @@ import { Alerts, type ProcessAlerts } from './alerts.ts';
 import { ALERT_METRICS } from './metrics.ts';
 import { KeyWatch } from './key-watch.ts';
 import { compileAlerts } from './settings/compile-alerts.ts';
-import { StoredWebhooks } from './stored-webhooks.ts';
 import { UnknownPrices } from './unknown-prices.ts';
+import { StoredWebhooks } from './stored-webhooks.ts';
 
 /** The alerts of a process. A worker passes its own to the primary, which raises them. */
 export function openAlerts({ clock, log, metrics, upstream, shared, store, port }: PartTools): ProcessPart {
   const families = familiesOf(metrics.families, ALERT_METRICS);
-  const alerts = shared
-    ? relayedAlerts(shared.alerts)
-    : new Alerts({ clock, log, families, exchange: upstream.exchange });
+  const own = shared ? undefined : new Alerts({ clock, log, families, exchange: upstream.exchange });
+  const alerts = own ?? relayedAlerts(shared!.alerts);
   const prices = new UnknownPrices(clock, alerts);
   // The process that opens the store sends its webhooks.
   const webhooks =
@@ -30,6 +29,7 @@ export function openAlerts({ clock, log, metrics, upstream, shared, store, port 
   let keys: KeyWatch | undefined;
   return {
     alerts,
+    ...(own && { alertDesk: own }),
     compose: ({ settings: { server } }) => ({
       use() {
         settings = compileAlerts(server.alerts);
@@ -55,7 +55,6 @@ export function openAlerts({ clock, log, metrics, upstream, shared, store, port 
   };
 }
 
-/** For a worker, which passes its alerts to the primary. */
 const relayedAlerts = (to: AlertSink): ProcessAlerts => ({
   raise: (alert) => to.raise(alert),
   apply() {},

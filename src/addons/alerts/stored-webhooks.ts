@@ -1,12 +1,12 @@
-import type { Logger } from 'pino';
-import { Secret, type Clock } from '../../plugin/index.ts';
-import { compileWebhook, type WebhookSettings } from './settings/compile-alerts.ts';
 import {
   SEALED_OF_ALERTS,
   type StoredAlert,
   type StoredChanges,
   type StoredObjects,
 } from '../../core/settings/source/stored-objects.ts';
+import { compileWebhook, type WebhookSettings } from './settings/compile-alerts.ts';
+import type { Logger } from 'pino';
+import { Secret, type Clock } from '../../plugin/index.ts';
 import type { Entities } from '../../core/ports/entities.ts';
 import { StateFailure } from '../../core/ports/failures.ts';
 import { oneAtATime } from '../../core/process/one-at-a-time.ts';

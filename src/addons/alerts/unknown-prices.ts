@@ -1,6 +1,6 @@
 import type { AlertSink } from '../../core/ports/alert.ts';
-import type { Clock } from '../../plugin/index.ts';
 import type { AlertSettings } from './settings/compile-alerts.ts';
+import type { Clock } from '../../plugin/index.ts';
 import type { RequestRecord } from '../../core/record/record.ts';
 
 const DAY_MS = 86_400_000;

@@ -4,6 +4,7 @@ import { createFakeClock } from '../../plugin/testing/index.ts';
 import { familiesOf, openFamilies } from '../../core/record/metrics/metrics.ts';
 import type { SmallReply, SmallRequest } from '../../core/upstream/types.ts';
 import { ALERT_METRICS } from './metrics.ts';
+import { FiredAlerts } from './fired-alerts.ts';
 import { PAUSES_MS, Webhook } from './webhook.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -30,7 +31,8 @@ function openWebhook(answer: Answer) {
     return answer(request, seen.length - 1);
   };
   const families = familiesOf(openFamilies(), ALERT_METRICS);
-  const webhook = new Webhook(settings, { clock, log: log as never, families, exchange }, () => Promise.resolve(false));
+  const tools = { clock, log: log as never, families, exchange, fired: new FiredAlerts() };
+  const webhook = new Webhook(settings, tools, () => Promise.resolve(false));
   return { clock, seen, lost, webhook, families };
 }
 

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { AlertKind } from '../../core/kernel/alert-kinds.ts';
 import type { Clock } from '../../plugin/index.ts';
+import type { FiredAlerts } from './fired-alerts.ts';
 import type { AlertFamilies } from './metrics.ts';
 import { signedHeaders, signingKey } from '../../core/kernel/webhook-signature.ts';
 import type { WebhookSettings } from './settings/compile-alerts.ts';
@@ -13,7 +14,6 @@ export const PAUSES_MS: readonly number[] = [15_000, 60_000, 4 * 60_000, 14 * 60
 export const TRY_MS = 10_000;
 /** Tries at the same time: one slow answer does not hold up the next event. */
 const MAX_RUNNING = 4;
-/** Events that wait or are being sent. */
 const MAX_QUEUED = 1000;
 /** At the end of the process, the events that are left get one more try within this time. */
 const LAST_MS = 2000;
@@ -24,6 +24,7 @@ export interface WebhookTools {
   readonly log: Pick<Logger, 'error' | 'warn'>;
   readonly families: AlertFamilies;
   readonly exchange: Upstream['exchange'];
+  readonly fired: Pick<FiredAlerts, 'tried' | 'lost'>;
 }
 
 export interface WebhookEvent {
@@ -68,7 +69,6 @@ export class Webhook {
     return this.#settings.id;
   }
 
-  /** Applies to later tries. */
   apply(settings: WebhookSettings): void {
     this.#settings = settings;
   }
@@ -139,8 +139,16 @@ export class Webhook {
   async post(event: WebhookEvent, timeoutMs: number): Promise<string | undefined> {
     const failure = await this.#post(event, timeoutMs);
     const result = failure === undefined ? 'success' : 'failure';
-    this.#tools.families.webhookTries.add({ webhook: this.#settings.id, result });
+    this.#tools.families.webhookTries.add({ webhook: this.id, result });
+    this.#tools.fired.tried(event.id, this.id, failure === undefined ? undefined : this.inClear(failure));
     return failure;
+  }
+
+  /** A reason without the address, which may have a secret in it. */
+  inClear(failure: string): string {
+    const { href = '', pathname = '', search = '' } = URL.parse(this.#settings.url.reveal()) ?? {};
+    const secrets = [href, pathname + search, pathname].filter(({ length }) => length > 1);
+    return secrets.reduce((text, secret) => text.replaceAll(secret, '[address]'), failure).slice(0, 500);
   }
 
   /** The reason why the event was not delivered. A redirect is not followed: it would send the event to a host that the settings do not name. */
@@ -186,6 +194,7 @@ export class Webhook {
     const { id } = this.#settings;
     const { log, families } = this.#tools;
     families.webhookDeadLetters.add({ webhook: id, reason });
+    this.#tools.fired.lost(event.id, id);
     log.error(
       {
         webhook: id,

@@ -1,6 +1,5 @@
-import { isObject } from '../../core/kernel/index.ts';
+import { isObject, parseJson } from '../../core/kernel/index.ts';
 import { GatewayError, type NewCaller } from '../../plugin/index.ts';
-import { parseJson } from '../../formats/json/object.ts';
 
 /** The service's word about a credential. Plain values: it is kept beyond a reload. */
 export type CallerAnswer = { readonly ttlMs: number } & (

@@ -2,7 +2,6 @@ import { RATE_LIMIT_REFUSALS } from '../../core/record/error-types.ts';
 import { each, metric } from '../../core/record/metrics/metric-spec.ts';
 import { familiesOf, type Families, type FamiliesOf } from '../../core/record/metrics/metrics.ts';
 
-/** Metrics of limits, budgets, the ledger and the state store. */
 export const BUDGET_METRICS = {
   rateLimitRefusals: metric({
     name: 'gatehouse_rate_limit_refusals_total',

@@ -19,13 +19,11 @@ interface SourceSetup {
   readonly budgets?: BudgetState;
   /** Undefined in a dry run, which counts no refusals and no addresses. */
   readonly metrics?: Pick<Metrics, 'families'>;
-  /** Called with the prices of settings that take effect. */
   readonly onPrices?: (prices: PricesInForce) => void;
 }
 
 const NO_BUDGETS: RequestBudgets = { reserve: () => undefined, preview() {} };
 
-/** Limits, budgets and prices of each version of the settings. */
 export const sourceOf = ({ gates, budgets, metrics, onPrices }: SourceSetup): SnapshotSource => ({
   compose({ loaded, settings, tenancy, shared: { clock } }) {
     const { server } = settings;

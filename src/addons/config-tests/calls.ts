@@ -1,4 +1,4 @@
-import type { TestAnswer } from '../../../schemas/types.generated.ts';
+import type { Answers, CaseAnswer } from './answers.ts';
 import { quirksOf } from '../../core/catalog/catalog-target.ts';
 import type { FormatName } from '../../formats/conversation.ts';
 import { parseJson } from '../../formats/json/object.ts';
@@ -12,17 +12,15 @@ export interface SpokenCall {
   readonly format: FormatName;
   readonly task: ModelTask;
   readonly model: string;
-  /** An event stream is requested. */
   readonly stream: boolean;
   /** The reply goes into a list of predictions (Vertex `:predict`). */
   readonly predicted: boolean;
 }
 
-/** One call of an upstream. */
 export interface PlacedCall extends DryCall {
   readonly spoken: SpokenCall;
   /** Undefined: the case has no further answer. */
-  readonly answer: TestAnswer | undefined;
+  readonly answer: CaseAnswer | undefined;
   /** A connection is being opened, or is open. */
   dialled: boolean;
   arrived: boolean;
@@ -34,9 +32,9 @@ const MOST_LISTED = 5;
 /** All calls of a case in order, each with its answer. */
 export class Calls {
   readonly placed: PlacedCall[] = [];
-  readonly #answers: readonly TestAnswer[];
+  readonly #answers: Answers;
 
-  constructor(answers: readonly TestAnswer[]) {
+  constructor(answers: Answers) {
     this.#answers = answers;
   }
 
@@ -45,7 +43,7 @@ export class Calls {
     const call: PlacedCall = {
       ...made,
       spoken: spokenAt(exchange, made),
-      answer: this.#answers[this.placed.length],
+      answer: this.#answers.of(made.request, this.placed.length),
       dialled: false,
       arrived: false,
     };
@@ -89,7 +87,8 @@ export class Calls {
   }
 
   #wrongCounts(): readonly string[] {
-    const { length } = this.#answers;
+    const { count: length } = this.#answers;
+    if (length === undefined) return this.#misses();
     const unanswered = this.placed.slice(length, length + MOST_LISTED).map((call, index) => {
       const number = length + index + 1;
       const { method, url } = describeCall(call);
@@ -100,6 +99,16 @@ export class Calls {
     if (left <= 0) return more > 0 ? [...unanswered, `and ${more} more calls have no answer`] : unanswered;
     const called = this.placed.length === 0 ? 'no upstream was called' : `there were ${this.placed.length} calls`;
     return [`\`upstream\` has ${count(length)}, but ${called === 'there were 1 calls' ? 'there was 1 call' : called}`];
+  }
+
+  /** The first ones: later calls are their consequences. */
+  #misses(): readonly string[] {
+    const misses = this.placed.flatMap((call, index) => {
+      const miss = this.#answers.missing(index);
+      const { method, url } = describeCall(call);
+      return miss === undefined ? [] : [`call ${index + 1} (${method} ${url}) has no answer in ${miss}`];
+    });
+    return misses.slice(0, MOST_LISTED);
   }
 }
 
@@ -124,13 +133,11 @@ function spokenAt(exchange: Exchange, { attempt: { resolved, outbound }, request
   };
 }
 
-/** One call as a case expects it. */
 export interface CaseCall {
   readonly method: string;
   readonly url: string;
   /** Lower-case names; credentials are `[secret]`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed if it is JSON. */
   readonly body: unknown;
 }
 

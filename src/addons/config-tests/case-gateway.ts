@@ -38,7 +38,6 @@ interface CaseGatewaySetup {
   readonly configs: string;
   readonly env: Readonly<Record<string, string>>;
   readonly time: CaseTime;
-  /** Calls of the current request. */
   readonly calls: () => Calls;
   readonly draw: () => number;
   readonly newId: () => string | undefined;
@@ -48,7 +47,6 @@ interface CaseGatewaySetup {
   readonly onForeignPlugin: () => void;
 }
 
-/** A request from its arrival to its end. */
 interface Served {
   readonly exchange: Exchange;
   end: ReplyEnd | undefined;
@@ -60,7 +58,6 @@ export interface CaseGateway {
   readonly server: Server;
   readonly snapshot: Snapshot;
   readonly metrics: Metrics;
-  /** Received requests. */
   readonly served: readonly Served[];
   close(): Promise<void>;
 }
@@ -81,7 +78,6 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   const random = (plugin: string): number => (plugin === DRAWS ? setup.draw() : 0);
   // Media exist at every address; no credentials are fetched.
   const outwards: Upstream = { ...upstream, exchange: NO_UPSTREAM.exchange, download: NO_UPSTREAM.download };
-  const models = new ModelLabels();
   const parts: ProcessParts = {
     configs,
     env,
@@ -91,7 +87,7 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
     random,
     metrics,
     ended,
-    models,
+    models: new ModelLabels(),
     upstream: outwards,
     otel: undefined,
     role: 'alone',

@@ -1,6 +1,7 @@
 import { operations } from '../../core/operations/index.ts';
 import { FORM_TYPE, formOfFields } from '../../core/dry-run/form-of-fields.ts';
 import type { ConfigTestCase } from '../../../schemas/types.generated.ts';
+import type { ReadReplay } from './answers.ts';
 import { digestOf } from '../../core/settings/compile/api-keys.ts';
 import { createKeyRing } from '../../core/settings/compile/key-ring.ts';
 import type { Settings } from '../../core/settings/read/load.ts';
@@ -15,9 +16,10 @@ import type { ClientRequest } from './client.ts';
 export interface FullCase extends ConfigTestCase {
   /** Undefined: the request names none. */
   readonly configId: string | undefined;
+  /** Reads the captures that it names. Undefined: it names none. */
+  readonly readReplay?: ReadReplay;
 }
 
-/** One request of a case, with inherited values. */
 export interface CaseRequest extends Omit<FullCase, 'next'> {
   /** Wait since the end of the previous request. */
   readonly afterMs: number;

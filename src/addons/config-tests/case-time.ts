@@ -64,7 +64,6 @@ async function settle(traffic: Traffic, over: () => boolean, until: number): Pro
   return true;
 }
 
-/** Lets pending callbacks run. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Work that the process waits for outside the test's memory: system requests, real timers. */

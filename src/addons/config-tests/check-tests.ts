@@ -1,6 +1,7 @@
 import type { ConfigTestStep, TestExpectation, TestAnswer } from '../../../schemas/types.generated.ts';
 import type { Diagnostic } from '../../core/settings/source/diagnostic.ts';
 import type { JsonPath } from '../../core/settings/schema/pointer.ts';
+import { listedAnswers } from './answers.ts';
 import { LEFT_OUT } from './client.ts';
 import { meant } from './differences.ts';
 import { type Names, namesIn } from './names.ts';
@@ -87,7 +88,7 @@ const checkRequest = (step: FullCase | ConfigTestStep, testCase: FullCase, names
   ...checkTargets(step, testCase, names),
   ...checkNotCompared(step.expect),
   ...checkMetrics(step.expect),
-  ...(step.upstream ?? []).flatMap(checkAnswer),
+  ...(listedAnswers(step.upstream) ?? []).flatMap(checkAnswer),
 ];
 
 function checkHeaders(
@@ -134,16 +135,14 @@ const NOT_SENT: ReadonlySet<string> = new Set([
 ]);
 
 /** Headers that are not compared: an expectation that they are absent would always hold. */
-function checkNotCompared({ headers, outbound, embeddings }: TestExpectation): readonly CaseFinding[] {
-  return [
-    ...notCompared(headers, LEFT_OUT, []),
-    ...Object.entries({ outbound, embeddings }).flatMap(([key, expected]) =>
-      [expected ?? []]
-        .flat()
-        .flatMap((call, index) => notCompared(call.headers, NOT_SENT, Array.isArray(expected) ? [key, index] : [key])),
-    ),
-  ];
-}
+const checkNotCompared = ({ headers, outbound, embeddings }: TestExpectation): readonly CaseFinding[] => [
+  ...notCompared(headers, LEFT_OUT, []),
+  ...Object.entries({ outbound, embeddings }).flatMap(([key, expected]) =>
+    [expected ?? []]
+      .flat()
+      .flatMap((call, index) => notCompared(call.headers, NOT_SENT, Array.isArray(expected) ? [key, index] : [key])),
+  ),
+];
 
 const notCompared = (headers: object | undefined, left: ReadonlySet<string>, path: JsonPath): readonly CaseFinding[] =>
   Object.keys(headers ?? {})
@@ -154,9 +153,7 @@ const notCompared = (headers: object | undefined, left: ReadonlySet<string>, pat
       message: `\`${name}\` belongs to the connection and cannot be expected`,
     }));
 
-/** An error or warning about one case of a test file. */
 interface CaseFinding {
-  /** Path within the case. */
   readonly path: JsonPath;
   readonly message: string;
   readonly on?: 'key';
@@ -201,8 +198,8 @@ const hasGoodAnswer = ({ body, stream, status = 200 }: TestAnswer): boolean =>
 const quoted = (names: readonly string[]): string => alternatives(names.map((name) => `\`${name}\``));
 
 /** Checks the expected counters. An unknown counter is always 0, so that `value: 0` of it would hold. */
-function checkMetrics({ metrics = [] }: TestExpectation): readonly CaseFinding[] {
-  return metrics.flatMap(({ name, labels = {} }, index): readonly CaseFinding[] => {
+const checkMetrics = ({ metrics = [] }: TestExpectation): readonly CaseFinding[] =>
+  metrics.flatMap(({ name, labels = {} }, index): readonly CaseFinding[] => {
     const path = ['expect', 'metrics', index];
     const spec = Object.values(allMetrics()).find((one) => one.name === name);
     if (spec?.type !== 'counter') return [{ path: [...path, 'name'], ...noCounter(name, spec) }];
@@ -212,7 +209,6 @@ function checkMetrics({ metrics = [] }: TestExpectation): readonly CaseFinding[]
       return [{ path: [...path, 'labels', label], on: 'key', message, ...meant(label, labelsOf(spec)) }];
     });
   });
-}
 
 function noCounter(name: string, spec: MetricSpec | undefined): Omit<CaseFinding, 'path'> {
   if (spec) return { message: `\`${name}\` is a ${spec.type}: only counters can be expected` };

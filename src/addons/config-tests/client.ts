@@ -8,13 +8,11 @@ export interface ClientRequest {
   readonly body: string | undefined;
 }
 
-/** The reply that the client received. */
 export interface ClientReply {
   /** 0: the connection ended without a reply. */
   status: number;
   headers: Record<string, string>;
   text: string;
-  /** The reply is complete. */
   whole: boolean;
   over: boolean;
 }

@@ -81,9 +81,7 @@ interface ExpectedCalls {
   readonly expected: TestOutbound | readonly TestOutbound[];
   readonly got: readonly CaseCall[];
   readonly path: JsonPath;
-  /** The mismatch without a call. */
   readonly none: string;
-  /** The mismatch of another number of calls. */
   readonly count: string;
 }
 
@@ -156,7 +154,6 @@ const wrongStatus = (expected: number, outcome: CaseOutcome): Mismatch => ({
   got: replyText(outcome),
 });
 
-/** The status, with the message of an error. */
 function replyText({ status, text }: Pick<CaseOutcome, 'status' | 'text'>): string {
   const json = parseJson(text);
   const shownText = valueAt(json, ['error', 'message']) ?? json ?? text;
@@ -201,12 +198,10 @@ function compareStream({ text, events = [], ends }: TestStream, outcome: CaseOut
   ];
 }
 
-/** Other events may occur in between. */
 function compareEvents(expected: readonly unknown[], got: readonly unknown[], path: JsonPath): readonly Mismatch[] {
   let from = 0;
   for (const [index, event] of expected.entries()) {
-    const rest = got.slice(from);
-    const found = rest.findIndex((one) => differences(event, one, []).length === 0);
+    const found = got.slice(from).findIndex((one) => differences(event, one, []).length === 0);
     if (found === -1) return [noSuchEvent(event, { got, from, path: [...path, index] })];
     from += found + 1;
   }
@@ -241,11 +236,10 @@ function compareDropped(expected: readonly string[], got: readonly string[]): re
 const MOST_LISTED = 4;
 
 /** Checks that every expected counter was incremented: by the given value, or by any. */
-function compareMetrics(expected: readonly TestMetric[], got: readonly MetricOutcome[]): readonly Mismatch[] {
-  return expected.flatMap((metric, index) =>
+const compareMetrics = (expected: readonly TestMetric[], got: readonly MetricOutcome[]): readonly Mismatch[] =>
+  expected.flatMap((metric, index) =>
     compareMetric(metric, got).map((one) => ({ ...one, path: ['metrics', index, ...one.path] })),
   );
-}
 
 function compareMetric({ name, labels = {}, value }: TestMetric, got: readonly MetricOutcome[]): readonly Mismatch[] {
   const same = got.filter((metric) => metric.name === name);

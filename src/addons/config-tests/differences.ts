@@ -1,8 +1,6 @@
-import { nearest } from '../../core/kernel/index.ts';
+import { nearest, isObject } from '../../core/kernel/index.ts';
 import type { JsonPath } from '../../core/settings/schema/pointer.ts';
-import { isObject } from '../../formats/json/object.ts';
 
-/** One mismatch with a case's expectation. */
 export interface Mismatch {
   /** Path within `expect`; empty for an error of the case itself. */
   readonly path: JsonPath;
@@ -33,13 +31,12 @@ function ofLists(expected: readonly unknown[], got: readonly unknown[], path: Js
   return expected.flatMap((item, index) => differences(item, got[index], [...path, index]));
 }
 
-function ofObjects(expected: JsonObject, got: JsonObject, path: JsonPath): readonly Mismatch[] {
-  return Object.entries(expected).flatMap(([key, value]) => {
+const ofObjects = (expected: JsonObject, got: JsonObject, path: JsonPath): readonly Mismatch[] =>
+  Object.entries(expected).flatMap(([key, value]) => {
     if (Object.hasOwn(got, key)) return differences(value, got[key], [...path, key]);
     const others = Object.keys(got).filter((name) => !Object.hasOwn(expected, name));
     return differences(value, undefined, [...path, key]).map((one) => ({ ...one, ...meant(key, others) }));
   });
-}
 
 /** The actual values at expected places; all others are omitted. */
 export function expectedPart(expected: unknown, got: unknown): unknown {
@@ -59,7 +56,6 @@ const items = (count: number): string => (count === 1 ? '1 item' : `${count} ite
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Maximum length of a value in a failure. */
 const LONGEST = 100;
 /** Characters of common context before the difference. */
 const BEFORE = 24;

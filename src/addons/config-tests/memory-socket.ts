@@ -27,7 +27,6 @@ export class MemorySocket extends Socket {
   /** Continues the peer's write, which waits for this side to read. */
   #resume: (() => void) | undefined;
 
-  /** The peer has ended. */
   #ended = false;
 
   constructor(traffic: Traffic) {
@@ -37,7 +36,6 @@ export class MemorySocket extends Socket {
     this.#traffic = traffic;
   }
 
-  /** The two ends of a connection. */
   static pair(traffic: Traffic): readonly [MemorySocket, MemorySocket] {
     const [one, other] = [new MemorySocket(traffic), new MemorySocket(traffic)];
     one.join(other);

@@ -3,7 +3,6 @@ import { headerPrefixes } from '../../core/settings/compile/server-settings.ts';
 import type { SettingsFiles } from '../../core/settings/source/files.ts';
 import type { Settings } from '../../core/settings/read/load.ts';
 
-/** The names that cases may use. */
 export interface Names {
   readonly configIds: readonly string[];
   readonly keyIds: readonly string[];
@@ -11,9 +10,7 @@ export interface Names {
   readonly slugs: readonly string[];
   /** Variables that the settings' files refer to. */
   readonly variables: readonly string[];
-  /** Lower-case headers that name a config. */
   readonly configHeaders: readonly string[];
-  /** Paths and names of the targets of a config. */
   readonly targetsOf: (configId: string) => readonly string[];
 }
 

@@ -17,7 +17,6 @@ export interface CaseOutcome {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The reply's bytes as text. */
   readonly text: string;
   /** Undefined when the reply is not an event stream. */
   readonly stream: StreamOutcome | undefined;
@@ -38,14 +37,12 @@ export interface AttemptOutcome {
   readonly provider: string | undefined;
   /** The last call of the attempt. */
   readonly outbound: CaseCall | undefined;
-  /** Code of the error it failed with. */
   readonly error: string | undefined;
 }
 
 interface StreamOutcome {
   /** Data of each event, parsed if it is JSON. */
   readonly events: readonly unknown[];
-  /** All text of the answer, joined. */
   readonly text: string;
   readonly ends: 'complete' | 'error' | 'cut';
 }
@@ -107,7 +104,6 @@ function describeStream(
   return { events, text: '', ends: failed ? 'error' : whole ? 'complete' : 'cut' };
 }
 
-/** Reads a stream as a client of the API does. */
 function readGeneration(format: Format, text: string, whole: boolean): Pick<StreamOutcome, 'text' | 'ends'> {
   const decoder = format.decodeStream({ model: '', newCallId: () => 'call' });
   let events: readonly GenerationEvent[] = [];
@@ -131,7 +127,6 @@ function readGeneration(format: Format, text: string, whole: boolean): Pick<Stre
 export const countersOf = (families: readonly FamilySnapshot[]): readonly MetricOutcome[] =>
   families.flatMap(samplesOf);
 
-/** The increments between two snapshots. */
 export function countedBetween(before: readonly MetricOutcome[], after: readonly MetricOutcome[]): MetricOutcome[] {
   const known = new Map(before.map((sample) => [keyOf(sample), sample.value]));
   return after.flatMap((sample) => {

@@ -1,5 +1,5 @@
 import { isMap } from 'yaml';
-import type { ConfigTestCase, ConfigTestFile, ConfigTestStep } from '../../../schemas/types.generated.ts';
+import type { ConfigTestFile, ConfigTestStep } from '../../../schemas/types.generated.ts';
 import { sortDiagnostics, type Diagnostic, type FilePlace } from '../../core/settings/source/diagnostic.ts';
 import type { SettingsFiles } from '../../core/settings/source/files.ts';
 import { findTestFiles } from '../../core/settings/source/find-files.ts';
@@ -10,9 +10,7 @@ import { packageSchemas } from '../../core/settings/schema/schemas.ts';
 import { keyText, type YamlFile } from '../../core/settings/source/yaml-file.ts';
 import type { FullCase } from './case-requests.ts';
 
-/** One valid `*.test.yaml`. */
 export interface TestFile {
-  /** Path for display. */
   readonly path: string;
   /** The gateway config of cases that name none: the file's name without `.test.yaml`. */
   readonly id: string;
@@ -23,9 +21,7 @@ export interface TestFile {
 
 interface TestsRead {
   readonly files: readonly TestFile[];
-  /** Errors of invalid files, and warnings. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Paths of all test files, valid or not. */
   readonly paths: readonly string[];
 }
 
@@ -49,16 +45,12 @@ function toTestFile({ found, yaml, value }: ReadFile): TestFile | undefined {
     path: found.path,
     id: found.id,
     env,
-    cases: cases.map((one) => ({ ...one, configId: configOf(one, found.id) })),
+    cases: cases.map((one) => ({ ...one, configId: one.config === NO_CONFIG ? undefined : (one.config ?? found.id) })),
     placeOf: (path, on) => ({ file: found.path, ...yaml.locate(path, on) }),
   };
 }
 
 export const NO_CONFIG = 'none';
-
-function configOf({ config }: ConfigTestCase, id: string): string | undefined {
-  return config === NO_CONFIG ? undefined : (config ?? id);
-}
 
 function diagnosticsOf(file: ReadFile): readonly Diagnostic[] {
   const { found, yaml, value, diagnostics } = file;

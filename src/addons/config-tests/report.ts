@@ -7,10 +7,8 @@ export type ReporterName = 'pretty' | 'junit' | 'github';
 
 /** Formats results as text; the caller prints it. */
 interface Reporter {
-  /** A case has ended. */
   each(result: CaseResult): string;
   end(summary: TestSummary): string;
-  /** No case could run. */
   broken(diagnostics: readonly Diagnostic[]): string;
 }
 
@@ -25,7 +23,6 @@ export function createReporter(name: ReporterName, { color }: { readonly color: 
   }
 }
 
-/** Maximum failures shown per case. */
 const MOST_SHOWN = 20;
 
 function pretty(color: boolean): Reporter {
@@ -52,8 +49,7 @@ function pretty(color: boolean): Reporter {
       return `${title}${lines(`  ${line}`, ...shown, ...(more > 0 ? [`      and ${more} more`] : []))}`;
     },
     end: (summary) => {
-      const failed = summary.results.some(hasFailed);
-      return `\n${paint(failed ? 'red' : 'green', summaryOf(summary))}\n`;
+      return `\n${paint(summary.results.some(hasFailed) ? 'red' : 'green', summaryOf(summary))}\n`;
     },
     broken: (diagnostics) => `${formatDiagnostics(diagnostics, 'pretty')}${NOTHING_RUN}\n`,
   };
@@ -86,10 +82,8 @@ function summaryOf({ results, notRun, ms }: TestSummary): string {
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(notRun > 0 ? [`${notRun} not run`] : []),
   ];
-  return `${parts.join(', ')} (${timeText(ms)})`;
+  return `${parts.join(', ')} (${ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`})`;
 }
-
-const timeText = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
 /** JUnit XML for Jenkins, GitLab and others: one suite per file. */
 function junitReport({ results, ms }: TestSummary): string {
@@ -110,13 +104,10 @@ function junitBroken(diagnostics: readonly Diagnostic[]): string {
   return documentOf([suite], { tests: 1, failures: 1, ms: 0 });
 }
 
-interface Totals {
-  readonly tests: number;
-  readonly failures: number;
-  readonly ms: number;
-}
-
-function documentOf(suites: readonly string[], { tests, failures, ms }: Totals): string {
+function documentOf(
+  suites: readonly string[],
+  { tests, failures, ms }: { readonly tests: number; readonly failures: number; readonly ms: number },
+): string {
   const root = open('testsuites', { name: 'gatehouse test', tests, failures, time: seconds(ms) });
   return `${['<?xml version="1.0" encoding="UTF-8"?>', root, ...suites, '</testsuites>'].join('\n')}\n`;
 }

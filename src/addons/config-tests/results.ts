@@ -9,26 +9,21 @@ export interface Failure extends Omit<Mismatch, 'path'>, FilePlace {
 }
 
 export interface CaseResult {
-  /** Path of the file, for display. */
   readonly file: string;
   readonly name: string;
   readonly place: FilePlace;
-  /** Empty for a passed case. */
   readonly failures: readonly Failure[];
   readonly ms: number;
 }
 
-/** The results of all selected cases. */
 export interface TestSummary {
   readonly results: readonly CaseResult[];
-  /** Cases skipped after a failure. */
   readonly notRun: number;
   readonly ms: number;
 }
 
 export type TestsEnd =
   | ({ readonly kind: 'ran' } & TestSummary)
-  /** The settings or the tests have errors. */
   | { readonly kind: 'broken'; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: 'nothing'; readonly message: string };
 
@@ -49,9 +44,7 @@ export function headOf({ what, message, suggestion }: Failure): string {
 }
 
 /** The expected and actual values that exist. */
-export function diffOf({ expected, got }: Failure): readonly (readonly [word: 'expected' | 'got', text: string])[] {
-  return [
-    ...(expected === undefined ? [] : [['expected', expected] as const]),
-    ...(got === undefined ? [] : [['got', got] as const]),
-  ];
-}
+export const diffOf = ({ expected, got }: Failure): readonly (readonly [word: 'expected' | 'got', text: string])[] => [
+  ...(expected === undefined ? [] : [['expected', expected] as const]),
+  ...(got === undefined ? [] : [['got', got] as const]),
+];

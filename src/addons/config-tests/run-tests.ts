@@ -1,8 +1,12 @@
+import { dirname, join } from 'node:path';
 import type { Clock } from '../../plugin/index.ts';
 import { sortDiagnostics, type Diagnostic, SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import type { FolderRead, SettingsFiles } from '../../core/settings/source/files.ts';
 import type { JsonPath } from '../../core/settings/schema/pointer.ts';
 import { loadSettings } from '../../core/settings/read/load.ts';
+import { partOf } from '../../core/process/add-on-parts.ts';
+import type { Recordings } from '../../core/process/recordings-port.ts';
+import { isReplay, type ReadReplay } from './answers.ts';
 import { checkTests } from './check-tests.ts';
 import { compare } from './compare.ts';
 import type { Mismatch } from './differences.ts';
@@ -15,7 +19,6 @@ import type { RunnerSetup } from './runner.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
 export interface TestRun {
-  /** Folder of the settings. */
   readonly folder: string;
   /** Must return the same contents throughout. */
   readonly files: SettingsFiles;
@@ -24,14 +27,12 @@ export interface TestRun {
   readonly runCase: (setup: RunnerSetup, testCase: FullCase) => Promise<readonly CaseOutcome[]>;
   /** Runs only cases with this text in `FILE: NAME`, ignoring case. */
   readonly filter?: string | undefined;
-  /** Stop after the first failed case. */
   readonly bail: boolean;
   /** Called when all files are read, before any case runs. */
   readonly onRead?: (warnings: readonly Diagnostic[]) => void;
   readonly onResult: (result: CaseResult) => void;
 }
 
-/** Runs all cases of all files, one after the other. */
 export async function runTests(run: TestRun): Promise<TestsEnd> {
   const { folder, files } = run;
   const tests = await readTests(folder, files);
@@ -64,7 +65,6 @@ async function nothing(folder: string, files: SettingsFiles): Promise<TestsEnd> 
 const noFolder = (folder: string, read: Exclude<FolderRead, { names: unknown }>): string =>
   'problem' in read ? `${folder} ${read.problem}` : `there is no folder ${folder}`;
 
-/** The settings in each environment of the tests. */
 async function setupsOf(
   tests: readonly TestFile[],
   { folder, files }: Pick<TestRun, 'folder' | 'files'>,
@@ -157,9 +157,10 @@ interface Mismatches {
 }
 
 /** The mismatches of the first failing request; later ones are its consequences. */
-async function firstMismatches({ setup, testCase }: Chosen, { runCase }: TestRun): Promise<Mismatches> {
+async function firstMismatches({ setup, file, testCase }: Chosen, run: TestRun): Promise<Mismatches> {
   try {
-    const outcomes = await runCase(setup, testCase);
+    const readReplay = await replaysOf(testCase, file.path, run.files);
+    const outcomes = await run.runCase(setup, readReplay ? { ...testCase, readReplay } : testCase);
     for (const [index, { expect }] of requestsOf(testCase).entries()) {
       const outcome = outcomes[index];
       const mismatches = outcome ? compare(expect, outcome) : [{ path: [], message: NOT_MADE }];
@@ -173,5 +174,26 @@ async function firstMismatches({ setup, testCase }: Chosen, { runCase }: TestRun
     return { step: [], mismatches: [{ path: [], message }] };
   }
 }
+
+/** Reads the captures of a case. Each case has its own, because equal calls take turns. Undefined: it names none. */
+async function replaysOf(testCase: FullCase, file: string, files: SettingsFiles): Promise<ReadReplay | undefined> {
+  const names = new Set(
+    requestsOf(testCase).flatMap(({ upstream = [] }) => (isReplay(upstream) ? upstream.replay : [])),
+  );
+  if (names.size === 0) return undefined;
+  const read = partOf('readRecordings');
+  if (!read) throw new Error('this build has no add-on captures');
+  const found = new Map<string, Recordings>();
+  for (const name of names) {
+    const path = join(dirname(file), name);
+    const text = await files.read(path, MAX_CAPTURE_BYTES);
+    if (!('text' in text)) throw new Error(`${path} ${'problem' in text ? text.problem : 'is missing'}`);
+    found.set(name, await read(text.text, path));
+  }
+  return ({ replay }) => found.get(replay)!;
+}
+
+/** A capture has at most 16 MiB, and base64 makes more of bytes that are no text. */
+const MAX_CAPTURE_BYTES = 32 * 1024 * 1024;
 
 const NOT_MADE = 'the request was not sent: the previous one did not end';

@@ -1,7 +1,8 @@
 import { SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import type { RecordEnd } from '../../core/record/attempt-end.ts';
 import type { LoadResult, Settings } from '../../core/settings/read/load.ts';
-import { dryRunOf } from '../../core/dry-run/dry-run.ts';
+import { dryRunOf, type DryRun } from '../../core/dry-run/dry-run.ts';
+import { answersOf } from './answers.ts';
 import { Calls } from './calls.ts';
 import {
   drawFrom,
@@ -18,17 +19,15 @@ import { ask, type ClientReply, type ClientRequest } from './client.ts';
 import { Traffic } from './memory-socket.ts';
 import { type CaseOutcome, countedBetween, describeOutcome, countersOf } from './outcome.ts';
 
-/** The settings of some cases. */
 export interface RunnerSetup {
-  /** Folder of the settings. */
   readonly configs: string;
   /** Values of `${env:NAME}`; all other variables have fakes. */
   readonly env: Readonly<Record<string, string>>;
   /** The settings of the folder with this environment. Parsing and validation take longer than a case. */
   readonly loaded: LoadResult;
+  readonly onRun?: (run: DryRun) => void;
 }
 
-/** Time of cases without `at`. */
 const SOME_MOMENT = '2026-01-01T00:00:00Z';
 
 /**
@@ -36,7 +35,7 @@ const SOME_MOMENT = '2026-01-01T00:00:00Z';
  * that does not end. Throws UnknownKey, and SettingsRefused, which ends all cases of the setup: compiling adds its errors to `loaded`.
  */
 export async function runCase(
-  { configs, env, loaded }: RunnerSetup,
+  { configs, env, loaded, onRun }: RunnerSetup,
   testCase: FullCase,
 ): Promise<readonly CaseOutcome[]> {
   const { settings } = loaded;
@@ -56,19 +55,22 @@ export async function runCase(
     onForeignPlugin: () => void (foreign = true),
   });
   if (!gateway) throw new SettingsRefused(loaded.diagnostics);
-  const outcomes = await askAll(testCase, now, { loaded, settings, gateway, time });
+  const outcomes = await askAll(testCase, now, { loaded, settings, gateway, time, onRun });
   const [last] = outcomes.splice(-1);
   return [...outcomes, { ...last!, faults: [...last!.faults, ...(await close(gateway, time))] }];
 }
 
-/** The state of the current request. */
+function noReplay(): never {
+  throw new Error('this case has no captures');
+}
+
 class Now {
-  calls = new Calls([]);
+  calls = new Calls(answersOf([], noReplay));
   draw: () => number = () => 0;
   requestId: string | undefined;
 
   begin(request: CaseRequest, index: number): void {
-    this.calls = new Calls(request.upstream ?? []);
+    this.calls = new Calls(answersOf(request.upstream, request.readReplay ?? noReplay));
     this.draw = drawFrom(request);
     this.requestId = requestIdOf(request, index);
   }
@@ -79,6 +81,7 @@ interface Running {
   readonly settings: Settings;
   readonly gateway: CaseGateway;
   readonly time: CaseTime;
+  readonly onRun: RunnerSetup['onRun'];
 }
 
 async function askAll(testCase: FullCase, now: Now, running: Running): Promise<CaseOutcome[]> {
@@ -95,7 +98,7 @@ async function askAll(testCase: FullCase, now: Now, running: Running): Promise<C
 async function askOne(
   request: CaseRequest,
   { calls }: Now,
-  { loaded, settings, gateway, time }: Running,
+  { loaded, settings, gateway, time, onRun }: Running,
 ): Promise<{ readonly outcome: CaseOutcome; readonly isOver: boolean }> {
   const late = await waitFor(request.afterMs, time);
   const wall = time.clock.wall();
@@ -115,6 +118,7 @@ async function askOne(
       end: served.end ?? RUNNING,
       times: { endedAt: served.endedAt, receivedAt: wall },
     });
+  if (run) onRun?.(run);
   return {
     outcome: describeOutcome({ run, calls, reply, counted, faults }),
     isOver: fault === undefined,
@@ -133,7 +137,6 @@ async function waitFor(ms: number, time: CaseTime): Promise<string | undefined> 
 
 interface Exchanged {
   readonly reply: ClientReply;
-  /** Why it did not end. */
   readonly fault: string | undefined;
 }
 

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { parseDuration } from '../../core/kernel/units.ts';
 import type { Wire } from '../../core/upstream/index.ts';
+import type { RecordedReply } from '../../core/process/recordings-port.ts';
 import type { Calls, PlacedCall } from './calls.ts';
 import { turn, type CaseTime } from './case-time.ts';
 import { MemorySocket } from './memory-socket.ts';
@@ -64,7 +65,6 @@ async function read(req: IncomingMessage): Promise<string | undefined> {
   }
 }
 
-/** Sends one answer. */
 class Play {
   readonly #res: ServerResponse;
   readonly #call: PlacedCall;
@@ -78,6 +78,7 @@ class Play {
 
   async run(request: string): Promise<void> {
     const { answer = {}, spoken } = this.#call;
+    if (answer.recorded) return this.#recorded(answer.recorded);
     if (answer.fault === 'hang') return;
     await this.#sleep(answer.delay);
     if (answer.fault === 'reset') return void this.#res.destroy();
@@ -87,6 +88,21 @@ class Play {
     const headers = { ...written.headers, ...(answer.fault !== 'cut' && { connection: 'close' }) };
     if (written.stream) await this.#stream(written, headers);
     else await this.#plain(written, headers);
+  }
+
+  async #recorded({ status, headers, pieces, end }: RecordedReply): Promise<void> {
+    let at = pieces[0]?.[0] ?? 0;
+    await this.#sleep(at);
+    this.#res.writeHead(status, { ...headers, ...(end === 'complete' && { connection: 'close' }) });
+    for (const [ms, bytes] of pieces) {
+      await this.#sleep(ms - at);
+      at = ms;
+      if (this.#res.destroyed) return;
+      if (!this.#res.write(bytes)) await this.#drained();
+      await turn();
+    }
+    if (end === 'complete') this.#res.end();
+    else if (end === 'cut') await this.#cut();
   }
 
   async #plain({ status, pieces }: WrittenReply, headers: Record<string, string>): Promise<void> {

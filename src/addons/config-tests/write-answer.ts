@@ -9,7 +9,6 @@ import type { GenerationEvent } from '../../formats/events.ts';
 import type { ClientContext, Format } from '../../formats/format.ts';
 import { PIXEL } from '../../core/dry-run/fakes.ts';
 
-/** A reply of a fake upstream. */
 export interface WrittenReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -20,12 +19,10 @@ export interface WrittenReply {
   readonly cutBehind?: number;
 }
 
-/** Default text of a successful answer. */
 const SOME_TEXT = 'Some answer.';
 
 const WEB_PAGE = '<!doctype html><title>Sign in</title><p>Please sign in to the network.</p>';
 
-/** The reply for an answer of a case, in the upstream's API. */
 export function writeAnswer(answer: TestAnswer, spoken: SpokenCall, request: string): WrittenReply {
   const written = withStatus(bareAnswer(answer, spoken, request), answer);
   return { ...written, headers: { ...written.headers, ...lowerCase(answer.headers ?? {}) } };
@@ -78,15 +75,13 @@ const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, st
 /** Creation time in replies: the same in every run. */
 const CREATED = 1_767_225_600;
 
-/** A complete answer with this text, in the upstream's API. */
 function answerOf(text: string, spoken: SpokenCall, request: unknown): WrittenReply {
   const format = formats[spoken.format];
   const events = eventsOf(text, spoken.model);
   const client = contextOf(spoken, request);
   if (spoken.stream) return streamOf(format, events, client);
   const whole = JSON.parse(format.encodeReply(events, client).toString()) as object;
-  const body = spoken.predicted ? { predictions: [whole] } : whole;
-  return json(format.contentType.body, body);
+  return json(format.contentType.body, spoken.predicted ? { predictions: [whole] } : whole);
 }
 
 function streamOf(format: Format, events: readonly GenerationEvent[], client: ClientContext): WrittenReply {
@@ -138,8 +133,7 @@ const TOKENS = 12;
 
 /** A reply for a task other than generation, in the body format that the request implies. */
 function taskAnswer(spoken: SpokenCall, request: unknown): WrittenReply {
-  const body = Object(request) as Readonly<Record<string, unknown>>;
-  const whole = replyTo(spoken, body);
+  const whole = replyTo(spoken, Object(request) as Readonly<Record<string, unknown>>);
   return spoken.stream ? reply('text/event-stream', [asEvent(whole)], true) : json(JSON_TYPE, whole);
 }
 

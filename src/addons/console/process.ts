@@ -3,13 +3,19 @@ import { uuidv7 } from '../../core/kernel/ids.ts';
 import { packageFile } from '../../core/kernel/package-root.ts';
 import type { Console } from '../../core/process/console-port.ts';
 import type { ProcessPart, PartTools } from '../../core/process/process-part.ts';
+import type { Settings } from '../../core/settings/read/load.ts';
+import { valueAt } from '../../core/settings/schema/pointer.ts';
+import { Secret } from '../../plugin/index.ts';
 import { draftOf } from './drafts/draft.ts';
+import { patchEdited, validateEdited } from './drafts/edited-settings.ts';
 import { ConsoleWork } from './play/console-work.ts';
 import { LongAnswers, type Piece } from './play/long-answers.ts';
 import { ServingProcess } from './play/serving.ts';
 import { PageFiles } from './page/pages.ts';
+import { hashingSender, PrefixHasher } from './prompt-cache/prefix-hashes.ts';
 import { BrowserSessions } from './session/sessions.ts';
 import { createWrittenReader } from './settings/written-settings.ts';
+import { SettingsHistory } from './history/settings-history.ts';
 import { KeptRecords } from './records/kept-records.ts';
 import { RecordBatches } from './records/record-batches.ts';
 import type { KeptRow } from './records/record-file.ts';
@@ -17,23 +23,24 @@ import { keptRecordsOf } from './settings/kept-records-settings.ts';
 import { Stats, StatsCounter, type CountedStep } from './stats/stats.ts';
 import { StatsFiles } from './stats/stats-files.ts';
 import { RequestStreams } from './stream/request-stream.ts';
+import { startTrial } from './trials/settings-trial.ts';
 
 const STATS = 'console.stats';
 const RECORDS = 'console.records';
 const ANSWER = 'console.answer';
 
 /** A worker counts its requests; the process with the listener for operators has the page and the counts of all. */
-export function openConsole(tools: PartTools): ProcessPart {
-  return tools.role === 'worker' ? ofWorker(tools) : ofListener(tools);
-}
+export const openConsole = (tools: PartTools): ProcessPart =>
+  tools.role === 'worker' ? ofWorker(tools) : ofListener(tools);
 
 function ofWorker(tools: PartTools): ProcessPart {
   const { clock, settings, shared } = tools;
   const batches = keptRecordsOf(settings.server) && new RecordBatches(clock, (rows) => shared?.tell?.(RECORDS, rows));
   const counter = new StatsCounter(clock, (counted) => shared?.tell?.(STATS, counted));
   const serving = new ServingProcess(tools, (piece) => shared?.tell?.(ANSWER, piece));
+  const sender = prefixSender(tools);
   return {
-    compose: (inputs) => serving.compose(inputs),
+    compose: (inputs) => ({ ...serving.compose(inputs), sender: sender(inputs) }),
     start: (_, data) => serving.start(data),
     asked: (topic, question) => serving.asked(topic, question),
     dry: () => ({}),
@@ -64,11 +71,25 @@ function ofListener(tools: PartTools): ProcessPart {
   };
   const answers = new LongAnswers();
   const serving = new ServingProcess(tools, (piece) => answers.receive(piece));
+  const sender = prefixSender(tools);
   let stopped = false;
-  const consolePort = portOf(tools, { boot, stats, kept, answers, flush, ended: () => stopped });
+  const written = createWrittenReader(tools.configs);
+  const history = new SettingsHistory(written, { clock, log });
+  const parts = { boot, stats, kept, answers, flush, written, history, ended: () => stopped };
+  const consolePort = portOf(tools, parts);
   return {
     console: consolePort,
-    compose: (inputs) => serving.compose(inputs),
+    compose(inputs) {
+      const part = serving.compose(inputs);
+      const { files, settings, server } = inputs;
+      return {
+        sender: sender(inputs),
+        use() {
+          part.use?.();
+          if (files && server.admin.enabled) history.add({ files, settings });
+        },
+      };
+    },
     start: (_, data) => serving.start(data),
     asked: (topic, question) => serving.asked(topic, question),
     dry: () => ({}),
@@ -94,20 +115,31 @@ function ofListener(tools: PartTools): ProcessPart {
   };
 }
 
+/** The sender that notes prompts, while the settings want that. The key lives as long as the process. */
+function prefixSender({ settings: { server } }: PartTools) {
+  let hashing: ReturnType<typeof hashingSender> | undefined;
+  // A build without the add-on of the store has no such key.
+  const secret = valueAt(server, ['state', 'encryption_keys']);
+  return ({ settings }: { readonly settings: Settings }) =>
+    settings.server.telemetry?.prefix_hashes === true
+      ? (hashing ??= hashingSender(new PrefixHasher(secret instanceof Secret ? secret : undefined)))
+      : undefined;
+}
+
 interface ConsoleParts {
   readonly boot: Console['boot'];
   readonly stats: Stats;
   readonly kept: KeptRecords | undefined;
   readonly answers: LongAnswers;
-  /** Counts and writes what has ended. */
+  readonly written: ReturnType<typeof createWrittenReader>;
+  readonly history: SettingsHistory;
   readonly flush: () => void;
-  /** The process stops. */
   readonly ended: () => boolean;
 }
 
 function portOf(
-  { clock, configs, store }: PartTools,
-  { boot, stats, kept, answers, flush, ended }: ConsoleParts,
+  { clock, configs, env, store }: PartTools,
+  { boot, stats, kept, answers, flush, ended, written, history }: ConsoleParts,
 ): Console {
   const pages = new PageFiles(packageFile('dist/console'));
   const streams = new RequestStreams(clock, ended);
@@ -115,7 +147,10 @@ function portOf(
   return {
     boot,
     sessions: new BrowserSessions(clock, store),
-    written: createWrittenReader(configs),
+    written,
+    validate: (inForce, texts) => validateEdited(configs, inForce, texts),
+    patch: (inForce, texts) => patchEdited(configs, inForce, texts),
+    history: () => history.versions(),
     kept: kept && {
       page(query, memory) {
         flush();
@@ -128,6 +163,7 @@ function portOf(
     },
     page: (path) => pages.find(path),
     draft: (inForce, wish) => draftOf(configs, inForce, wish),
+    trial: (inForce, wish, onLeave) => startTrial({ configs, env }, inForce, wish, onLeave),
     test: (ask, question, onLeave) => work.test(ask, question, onLeave),
     play: (ask, question, onLeave) => work.play(ask, question, onLeave),
     stream: (records, options) => streams.open(records, options),

@@ -28,9 +28,7 @@ export interface DoctorOptions extends Output {
   readonly offline: boolean;
   /** Sends each provider one small call, for which nothing is billed. */
   readonly probes?: boolean;
-  /** For each connection and each token. */
   readonly timeoutMs: number;
-  /** Injected by tests. */
   readonly read?: ReadSystem;
   readonly lookup?: Lookup;
 }

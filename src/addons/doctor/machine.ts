@@ -1,11 +1,11 @@
+import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
+import { error, ok, skipped, warning, type Finding } from '../../core/process/finding.ts';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ServerFile } from '../../../schemas/types.generated.ts';
 import { storeSettings } from '../../core/settings/source/stored-objects.ts';
-import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
 import { EXPIRES_SOON_MS, type TlsFiles } from '../../core/settings/read/tls-files.ts';
 import { version } from '../../core/kernel/version.ts';
-import { error, ok, skipped, warning, type Finding } from '../../core/process/finding.ts';
 
 /** Reads a file of the system; undefined where it does not exist. Injected by tests. */
 export type ReadSystem = (path: string) => string | undefined;

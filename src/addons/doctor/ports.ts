@@ -1,7 +1,7 @@
-import { get } from 'node:http';
-import { createServer } from 'node:net';
 import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
 import { error, ok, skipped, type Finding } from '../../core/process/finding.ts';
+import { get } from 'node:http';
+import { createServer } from 'node:net';
 
 interface PortPlace {
   readonly host: string;

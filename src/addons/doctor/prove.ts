@@ -1,11 +1,10 @@
 import type { ProofCall, ProviderEntry } from '../../core/providers/provider.ts';
-import { isObject } from '../../core/kernel/index.ts';
+import { isObject, parseJson } from '../../core/kernel/index.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
 import { scrub } from '../../core/record/scrub.ts';
 import type { Upstream } from '../../core/upstream/types.ts';
 import { error, ok, warning, type Finding } from '../../core/process/finding.ts';
 import { withoutSecrets } from '../../core/upstream/upstream-error.ts';
-import { parseJson } from '../../formats/json/object.ts';
 
 /** Lists of models of large vendors have half a megabyte. */
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -19,9 +18,7 @@ interface ProbeReply {
 interface Proof {
   readonly check: string;
   readonly provider: ProviderEntry;
-  /** As `authorize` returned them. */
   readonly credentials: Readonly<Record<string, string>>;
-  /** Others that are sent. */
   readonly secrets?: readonly string[];
 }
 

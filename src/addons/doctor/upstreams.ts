@@ -185,8 +185,7 @@ export function createProbe({ outbound, lookup = systemLookup, timeoutMs }: Upst
       abandon(new UpstreamError('timeout_connect', `${url.host} did not answer within ${timeoutMs} ms.`)),
     );
     try {
-      const socket = await opened;
-      socket.on('error', () => {}).destroy();
+      (await opened).on('error', () => {}).destroy();
       return { isProxied: proxy !== undefined };
     } finally {
       stop();

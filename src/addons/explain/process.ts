@@ -1,10 +1,17 @@
 import type { ProcessPart, PartTools } from '../../core/process/process-part.ts';
 import { createLogger } from '../../core/record/log/logger.ts';
-import { createExplainService } from './explain/explain-service.ts';
+import { keptRequest } from './explain/kept-request.ts';
 import { keepForExplain, KeptRequests } from './explain/kept-requests.ts';
 import { readQuestion } from './explain/question.ts';
 import type { Explanation } from './explanation/explanation.ts';
 import { SettingsExplainer } from './explain/settings-explainer.ts';
+import { createExplainService } from './explain/explain-service.ts';
+
+/** The question of the topic `explain.kept`, which a `KeptClientRequest` answers. */
+interface KeptQuestion {
+  readonly id: string;
+  readonly texts: boolean;
+}
 
 /** Explains requests by the settings in force, and served requests by those that served them. */
 export function openExplain({ configs, env, clock, records, dry }: PartTools): ProcessPart {
@@ -40,6 +47,12 @@ export function openExplain({ configs, env, clock, records, dry }: PartTools): P
         return withoutTexts(explanation as Explanation);
       },
       readAgain: (files) => current?.readAgain(files),
+    },
+    asked(topic, question) {
+      if (topic !== 'explain.kept') return undefined;
+      // The process that asks is of this gateway.
+      const { id, texts } = question as KeptQuestion;
+      return Promise.resolve(keptRequest(kept.find(id)?.question, texts));
     },
     dry: () => ({}),
     stop: () => kept.clear(),

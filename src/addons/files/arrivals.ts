@@ -1,7 +1,5 @@
 import type { FileEntry } from './file-store.ts';
 
-type Size = Pick<FileEntry, 'id' | 'bytes'>;
-
 /** The uploads of this process under way. An owner's total counts their bytes before the files are visible. */
 export class Arrivals {
   readonly #byOwner = new Map<string, Map<string, ArrivingUpload>>();
@@ -47,7 +45,7 @@ export class ArrivingUpload {
   }
 
   /** Takes what the store has, read after the request has entered: no file is missed that arrived meanwhile. */
-  count(sizes: readonly Size[]): void {
+  count(sizes: readonly Pick<FileEntry, 'id' | 'bytes'>[]): void {
     this.#stored = new Map();
     for (const { id, bytes } of sizes) this.#set(id, bytes);
     for (const [id, bytes] of this.#changed) this.#set(id, bytes);

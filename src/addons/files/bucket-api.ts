@@ -6,7 +6,6 @@ export type BucketHeaders = Readonly<Record<string, string>>;
 
 export interface BucketTools {
   readonly bucket: string;
-  /** Start of the names of all objects. */
   readonly prefix: string;
   readonly allowInsecure: boolean;
   readonly clock: Clock;
@@ -45,7 +44,6 @@ export abstract class BucketApi {
     this.#tools = tools;
   }
 
-  /** One call. Any status is returned. */
   abstract once(call: BucketCall): Promise<SmallReply>;
 
   protected send(call: BucketCall, headers: BucketHeaders): Promise<SmallReply> {

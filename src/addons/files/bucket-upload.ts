@@ -6,14 +6,12 @@ export const CHUNK = 8 * 1024 * 1024;
 
 export interface BucketUploadSetup {
   readonly publish: (bytes: number, ...args: Parameters<FileUpload['publish']>) => Promise<StoredFile>;
-  /** Removes the object. */
   readonly remove: () => Promise<unknown>;
 }
 
 /** An upload whose bytes go to a bucket in chunks. Its object exists once the last one has arrived, and is visible once published. */
 export abstract class BucketUpload implements FileUpload {
   protected readonly chunk = Buffer.allocUnsafe(CHUNK);
-  /** Bytes in the chunk. */
   protected filled = 0;
   /** Bytes that the store has confirmed. */
   protected stored: number;
@@ -66,7 +64,6 @@ interface Continuation extends Pick<ContinuedUpload, 'suspend'> {
   readonly end: () => Promise<unknown>;
 }
 
-/** An upload in pieces during one of its requests. */
 export const continuedUpload = (
   upload: BucketUpload,
   of: Pick<ContinuedUpload, 'filename' | 'declared' | 'received' | 'head'>,

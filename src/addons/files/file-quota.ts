@@ -47,10 +47,8 @@ const overTotal = ({ maxTotalBytes }: FileLimits): GatewayError =>
 const tooManyFiles = ({ maxFiles }: FileLimits): GatewayError =>
   new GatewayError('file_quota_exceeded', `This key has ${maxFiles} files already (files.max_files). Delete some.`);
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
-
 /** Called when a file is about to become visible, with the sizes of all files of its owner. Throws GatewayError. */
 export function admitFile(limits: FileLimits, sizes: readonly number[]): void {
   if (sizes.length > limits.maxFiles) throw tooManyFiles(limits);
-  if (sum(sizes) > limits.maxTotalBytes) throw overTotal(limits);
+  if (sizes.reduce((total, one) => total + one, 0) > limits.maxTotalBytes) throw overTotal(limits);
 }

@@ -44,17 +44,13 @@ export class StoredFiles implements FileService, FileSource {
     return this.#setup.settings.inlineBytes;
   }
 
-  isFileId(text: string): boolean {
-    return isFileId(text);
-  }
-
-  upload(ctx: GatewayContext): Promise<StoredFile> {
-    return this.#receive(ctx, async (owned) => {
+  readonly isFileId = (text: string): boolean => isFileId(text);
+  readonly upload = (ctx: GatewayContext): Promise<StoredFile> =>
+    this.#receive(ctx, async (owned) => {
       const file = await receiveFile(ctx, this.#setup, owned);
       this.#setup.changed(1, file.bytes);
       return file;
     });
-  }
 
   readonly inPieces: UploadsInPieces = {
     begin: (exchange, file) => guarded(async () => this.#pieces.begin(this.#owned(exchange), file)),
@@ -104,9 +100,8 @@ export class StoredFiles implements FileService, FileSource {
     return file;
   }
 
-  content(exchange: Exchange, file: StoredFile): Source {
-    return sourceOfPieces(this.#setup.store.read(ownerOf(keyOf(exchange)), file));
-  }
+  readonly content = (exchange: Exchange, file: StoredFile): Source =>
+    sourceOfPieces(this.#setup.store.read(ownerOf(keyOf(exchange)), file));
 
   async readWhole(keyId: string | undefined, file: StoredFile): Promise<Buffer> {
     return guarded(async () => {
@@ -146,12 +141,10 @@ export class StoredFiles implements FileService, FileSource {
     }
   }
 
-  /** The file of an upload in pieces that has ended. */
-  async #finished(exchange: Exchange, id: string): Promise<StoredFile> {
-    return this.find(exchange, id).catch((error: unknown) => {
+  readonly #finished = async (exchange: Exchange, id: string): Promise<StoredFile> =>
+    this.find(exchange, id).catch((error: unknown) => {
       throw error instanceof GatewayError && error.code === 'file_not_found' ? noUpload(id) : error;
     });
-  }
 
   #owned(exchange: Exchange): Owned {
     const owner = ownerOf(keyOf(exchange));
@@ -168,8 +161,7 @@ export class StoredFiles implements FileService, FileSource {
 
   async #live(owner: string): Promise<readonly FileEntry[]> {
     const now = this.#setup.clock.wall();
-    const entries = await this.#setup.store.entries(owner);
-    return entries.filter(({ expiresAt }) => expiresAt > now);
+    return (await this.#setup.store.entries(owner)).filter(({ expiresAt }) => expiresAt > now);
   }
 }
 

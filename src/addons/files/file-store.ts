@@ -32,7 +32,6 @@ export interface FileUpload {
 export interface ContinuedUpload extends FileUpload {
   readonly filename: string;
   readonly declared: string;
-  /** Bytes that are stored. */
   readonly received: number;
   /** The first bytes of the file, as far as they are stored and the last `suspend` has kept them. */
   readonly head: Buffer;
@@ -57,7 +56,6 @@ export interface FileStore {
   find(owner: string, id: string): Promise<StoredFile | undefined>;
   /** The file's bytes in pieces. Reads the next piece when it is requested. */
   read(owner: string, file: StoredFile): AsyncIterable<Buffer>;
-  /** False: there was no such file. */
   remove(owner: string, id: string): Promise<boolean>;
   /** @param name the file's name as far as it is known, for its extension */
   begin(owner: string, id: string, name: string): Promise<FileUpload>;
@@ -91,6 +89,5 @@ export interface FileSource {
    * @param media the kind of media that the part holds, for fakes of files
    */
   find(keyId: string | undefined, id: string, media: 'image' | 'audio' | 'video' | 'document'): Promise<StoredFile>;
-  /** Throws GatewayError. */
   readWhole(keyId: string | undefined, file: StoredFile): Promise<Buffer>;
 }

@@ -2,7 +2,6 @@ import { bareMime, mimeOfName, sniffMedia } from '../../formats/media/media-type
 import { GatewayError } from '../../plugin/index.ts';
 import type { FilePurpose } from '../../core/kernel/index.ts';
 
-/** Bytes from the start of a file that decide about its type. */
 export const HEAD_BYTES = 1024;
 
 /** Containers by their first bytes, and the types that are stored in each. Audio and video share containers. */
@@ -102,9 +101,8 @@ export function checkType(head: Buffer, { filename, declared, purpose }: NamedFi
   return mime;
 }
 
-function typeOfName(filename: string): string | undefined {
-  return mimeOfName(filename) ?? MORE_EXTENSIONS.get(filename.slice(filename.lastIndexOf('.') + 1).toLowerCase());
-}
+const typeOfName = (filename: string): string | undefined =>
+  mimeOfName(filename) ?? MORE_EXTENSIONS.get(filename.slice(filename.lastIndexOf('.') + 1).toLowerCase());
 
 /** The types that the first bytes allow; undefined where they are no known signature. */
 function typesOf(head: Buffer): readonly string[] | undefined {

@@ -36,8 +36,7 @@ export class PieceReceiver {
   /** One after another for each owner: each counts those before it. */
   async begin(of: Owned, file: AnnouncedFile): Promise<string> {
     const { owner } = of;
-    const before = this.#beginnings.get(owner) ?? Promise.resolve();
-    const beginning = before.then(() => this.#begin(of, file));
+    const beginning = (this.#beginnings.get(owner) ?? Promise.resolve()).then(() => this.#begin(of, file));
     const settled = beginning.then(ignore, ignore).then(() => {
       if (this.#beginnings.get(owner) === settled) this.#beginnings.delete(owner);
     });
@@ -48,7 +47,6 @@ export class PieceReceiver {
   async #begin({ owner, limits, present }: Owned, file: AnnouncedFile): Promise<string> {
     const { store, clock, arrivals, settings } = this.#setup;
     const id = newFileId(clock.wall());
-    // The id is new.
     const arrival = arrivals.enter(owner, id)!;
     try {
       const [files, unfinished] = [await present(), await store.unfinished(owner)];

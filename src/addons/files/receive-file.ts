@@ -21,7 +21,6 @@ const LEAST_LIFETIME = 3600 * SECOND;
 /** Stores the file of a request as it arrives. Throws GatewayError, and then nothing remains. */
 export async function receiveFile(ctx: GatewayContext, setup: FileServiceSetup, owned: Owned): Promise<StoredFile> {
   const id = newFileId(setup.clock.wall());
-  // The id is new.
   const arrival = setup.arrivals.enter(owned.owner, id)!;
   try {
     const file = await receive(ctx, { ...setup, ...owned }, { id, arrival });

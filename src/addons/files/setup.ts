@@ -17,10 +17,8 @@ export interface FileServiceSetup {
   readonly clock: Clock;
 }
 
-/** Whose files a request brings. */
 export interface Owned {
   readonly owner: string;
   readonly limits: FileLimits;
-  /** Reads the owner's files. */
   readonly present: () => Promise<readonly FileEntry[]>;
 }

@@ -4,17 +4,21 @@ import type { PartTools, ProcessPart } from '../../core/process/process-part.ts'
 import type { Upstream } from '../../core/upstream/types.ts';
 import { GatewayError, type Clock } from '../../plugin/index.ts';
 import { NO_FILES } from './disabled-files.ts';
-import { fakeFiles } from './fake-files.ts';
 import { StoredFiles } from './file-service.ts';
-import type { FileStore } from './file-store.ts';
-import { FilesState } from './files-state.ts';
+import type { FileStore, SweptStore, FileSource } from './file-store.ts';
 import { GcsFileStore } from './gcs/gcs-store.ts';
 import { LocalFileStore } from './local/local-store.ts';
 import { S3FileStore } from './s3/s3-store.ts';
 import { compileFiles, type FilesSettings, type GcsSettings } from './settings/files.ts';
 import { placeStoredFiles } from './stored-files.ts';
+import type { Logger } from 'pino';
+import { Arrivals } from './arrivals.ts';
+import { Uploads } from './uploads.ts';
+import { Readable } from 'node:stream';
+import type { FileService, StoredFile } from '../../core/kernel/index.ts';
+import { createdAt, isFileId } from './file-ids.ts';
+import { sourceOfPieces } from './store-failure.ts';
 
-/** The stored files of a process. */
 export function openFiles({ clock, log, metrics }: PartTools): ProcessPart {
   const state = new FilesState({ clock, log, counted: metrics.filesCounted });
   return {
@@ -82,4 +86,117 @@ function gcsStore(settings: GcsSettings, { catalog, clock, upstream }: StoreTool
     },
     forget: (refused) => entry?.forgetCredentials?.(refused) ?? false,
   });
+}
+
+/** Expired files are invisible at once, so their removal can wait. */
+const SWEEP_MS = 10 * 60 * 1000;
+
+interface FilesStateSetup {
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  readonly counted: (size: FilesSize) => void;
+}
+
+type FilesSize = Pick<SweptStore, 'files' | 'bytes'>;
+
+const NONE: FilesSize = { files: 0, bytes: 0 };
+
+/** The knowledge of a process about stored files besides the store: its own uploads, and when to sweep. Outlives snapshots. */
+class FilesState {
+  readonly uploads = new Uploads();
+  readonly arrivals = new Arrivals();
+  readonly #setup: FilesStateSetup;
+  #store: FileStore | undefined;
+  #stop: (() => void) | undefined;
+  /** Size of the store at the last sweep, with this process's own changes since. */
+  #size = NONE;
+
+  constructor(setup: FilesStateSetup) {
+    this.#setup = setup;
+  }
+
+  /** Called when settings go live. Sweeps at once: a crash may have left unfinished uploads. */
+  use(store: FileStore | undefined): void {
+    this.stop();
+    this.#store = store;
+    if (store) void this.#sweep(store);
+    else this.#count(NONE);
+  }
+
+  /** Called after an upload (1) and after a removal (-1). Other processes count the change with their next sweep. */
+  changed(files: 1 | -1, bytes: number): void {
+    const { files: before, bytes: bytesBefore } = this.#size;
+    this.#count({ files: Math.max(0, before + files), bytes: Math.max(0, bytesBefore + files * bytes) });
+  }
+
+  stop(): void {
+    this.#stop?.();
+    this.#stop = undefined;
+    this.#store = undefined;
+  }
+
+  #count(size: FilesSize): void {
+    this.#size = size;
+    this.#setup.counted(size);
+  }
+
+  async #sweep(store: FileStore): Promise<void> {
+    const { clock, log } = this.#setup;
+    try {
+      const { removed, files, bytes } = await store.sweep(clock.wall());
+      if (this.#store === store) this.#count({ files, bytes });
+      if (removed > 0) log.info({ removed }, 'removed expired and unfinished files');
+    } catch (err) {
+      log.warn({ err }, 'the stored files cannot be swept');
+    }
+    if (this.#store === store) this.#stop = clock.after(SWEEP_MS, () => void this.#sweep(store));
+  }
+}
+
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+);
+const PDF = Buffer.from('%PDF-1.4\n%%EOF\n');
+
+const NEW_ID = `file-gh${'0'.repeat(32)}`;
+
+/** The files of a dry run: every id exists, as one white pixel for an image and as an empty PDF elsewhere. */
+function fakeFiles({ url, inlineBytes, place }: FilesSettings): FileService & FileSource {
+  const inCloudStorage = typeof place !== 'string' && 'provider' in place;
+  const uri = inCloudStorage ? `gs://${place.bucket}/${place.prefix}` : undefined;
+  const fileOf = (id: string, media: string): StoredFile => {
+    const isImage = media === 'image';
+    const filename = isImage ? 'pixel.png' : 'empty.pdf';
+    const mime = isImage ? 'image/png' : 'application/pdf';
+    const created = createdAt(id);
+    return {
+      id,
+      filename,
+      mime,
+      bytes: contentOf(mime).length,
+      purpose: 'user_data',
+      createdAt: created,
+      expiresAt: created,
+      ...(uri !== undefined && { uri: `${uri}${id}.${isImage ? 'png' : 'pdf'}` }),
+    };
+  };
+  const contentOf = (mime: string): Buffer => (mime === 'image/png' ? PIXEL : PDF);
+  return {
+    url,
+    inlineBytes,
+    isFileId,
+    upload: () => Promise.resolve(fileOf(NEW_ID, 'document')),
+    inPieces: {
+      begin: () => Promise.resolve(NEW_ID),
+      add: (_, id, { last }) => Promise.resolve(last ? fileOf(id, 'document') : 0),
+      received: () => Promise.resolve(0),
+      cancel: () => Promise.resolve(),
+    },
+    list: () => Promise.resolve({ files: [], hasMore: false }),
+    find: (_: unknown, id: string, media: string = 'document') => Promise.resolve(fileOf(id, media)),
+    content: (_, { mime }) => sourceOfPieces(Readable.from([contentOf(mime)])),
+    readWhole: (_, { mime }) => Promise.resolve(contentOf(mime)),
+    remove: () => Promise.resolve(),
+  };
 }

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import { ReadableSource } from '../../core/http/gateway/koa-reply.ts';
 import { GatewayError, type Source } from '../../plugin/index.ts';
 
-/** Errors of a file system, by their code. */
 const DISK: ReadonlyMap<string, string> = new Map([
   ['ENOSPC', 'its disk is full'],
   ['EDQUOT', 'its quota is used up'],

@@ -23,10 +23,8 @@ export function placeStoredFiles(
 ): Promise<RequestBody> | undefined {
   const { body } = attempt;
   if (body.edits.length === 0 && !body.original.includes(ID_START)) return undefined;
-  const client = exchange.operation?.format;
-  const found = client?.media?.stored(body.json(), recogniser(setup.files)) ?? [];
-  if (found.length === 0) return undefined;
-  return place(found, { exchange, attempt, resolved, setup });
+  const found = exchange.operation?.format?.media?.stored(body.json(), recogniser(setup.files)) ?? [];
+  return found.length === 0 ? undefined : place(found, { exchange, attempt, resolved, setup });
 }
 
 /** An id, or the configured address with an id behind it. */
@@ -48,7 +46,6 @@ interface FileRequest {
   readonly setup: StoredFilesSetup;
 }
 
-/** A part with its file, and how it reaches the target. */
 interface FilePlacement {
   readonly part: FileReference;
   readonly file: StoredFile;
@@ -121,7 +118,7 @@ async function readInline(
     total += file.bytes;
     if (total > files.inlineBytes) throw notInlinable(part, tooLarge(file, total, files.inlineBytes));
   }
-  const refused = total > 0 ? reserve(exchange, base64Length(total)) : undefined;
+  const refused = total > 0 ? reserve(exchange, Math.ceil(total / 3) * 4) : undefined;
   if (refused) throw refused;
   for (const { file } of inline) {
     if (contents.has(file.id)) continue;
@@ -137,8 +134,6 @@ interface Content {
   readonly data: Buffer;
   readonly name: string;
 }
-
-const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4;
 
 function tooLarge(file: StoredFile, total: number, limit: number): string {
   const subject =

@@ -10,7 +10,6 @@ import type { TextHold } from '../../plugin/hooks.ts';
 import { actionOf, type CheckName } from './settings/check-options.ts';
 import { readGuardOptions } from './settings/guard-options.ts';
 
-/** A guard with its defaults. */
 export interface CompiledGuard {
   readonly name: string;
   readonly check: CheckName;
@@ -25,7 +24,6 @@ export interface CompiledGuard {
   readonly last: boolean;
   readonly requestKinds: readonly RequestTextKind[];
   readonly replyKinds: readonly TextKind[];
-  /** Whether `only` includes this request. */
   readonly includes: (ctx: GatewayContext) => boolean;
   readonly hold: TextHold;
   readonly options: Readonly<Record<string, unknown>>;
@@ -105,7 +103,6 @@ export function modelsOf({ exchange, attempt }: GatewayContext): readonly (reado
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** A name of a model, and the name with its provider. */
 const namesOf = (name: unknown, provider: string | undefined): readonly string[] => {
   if (typeof name !== 'string') return [];
   return provider && !name.startsWith('@') ? [name, `@${provider.replace(/^@/, '')}/${name}`] : [name];
@@ -114,7 +111,6 @@ const namesOf = (name: unknown, provider: string | undefined): readonly string[]
 /** `@openai` of `@openai/gpt-5`. */
 const providerIn = (model: string | undefined): string | undefined => /^@[^/]+(?=\/)/.exec(model ?? '')?.[0];
 
-/** The config came with its request. */
 const isOfCaller = (config: GatewayConfig | undefined): config is GatewayConfig => config?.id === 'inline';
 
 const withTexts = new WeakMap<GatewayConfig, boolean>();

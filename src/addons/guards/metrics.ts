@@ -17,7 +17,6 @@ export const GUARD_METRICS = {
   }),
 };
 
-/** Counts the decisions about a request that has ended. */
 export function countVerdicts(families: Families): (verdicts: readonly GuardVerdict[]) => void {
   const { guardVerdicts, guardHold } = familiesOf(families, GUARD_METRICS);
   return (verdicts) => {

@@ -3,9 +3,7 @@ import { defined, nameOf } from './names.ts';
 import type { ForeignItem } from './source.ts';
 import { isHome, noVendor, VENDORS, vendorAt, type Vendor } from './vendors.ts';
 
-/** An account at a vendor, as another gateway's file describes it. */
 export interface ForeignAccount {
-  /** The vendor's name in the file. */
   readonly vendor: string;
   /** The wanted slug. */
   readonly slug?: string;
@@ -22,7 +20,6 @@ export interface ForeignAccount {
   readonly headers?: ForeignItem | undefined;
 }
 
-/** A place that the catalog gets as an entry. */
 interface EntryPlace {
   readonly vendor: Vendor;
   readonly base: string | undefined;
@@ -138,8 +135,7 @@ function isInsecure(base: string): boolean {
 function keyOf(draft: Draft, { vendor, isForeign, base, name }: EntryPlace, account: ForeignAccount): DraftPart {
   const { apiKey, slug } = account;
   const { provider, variable } = vendor;
-  const isOwn = slug === undefined && !isForeign;
-  const wanted = isOwn ? variable : variableOf(`${name}_API_KEY`);
+  const wanted = slug === undefined && !isForeign ? variable : variableOf(`${name}_API_KEY`);
   const purpose = `the API key for ${name}`;
   if (apiKey) {
     const reference = draft.secret(apiKey, wanted, purpose);
@@ -154,7 +150,6 @@ function keyOf(draft: Draft, { vendor, isForeign, base, name }: EntryPlace, acco
   return isOwnServer ? {} : { api_key: draft.variable(wanted, purpose) };
 }
 
-/** References to the keys of vendors whose address is known. */
 const VENDOR_KEYS: ReadonlySet<string> = new Set(
   [...VENDORS.values()].flatMap(({ home, variable }) => (home === undefined ? [] : `\${env:${variable}}`)),
 );

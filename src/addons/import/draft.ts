@@ -2,7 +2,6 @@ import { isObject } from '../../formats/json/object.ts';
 import { freeName, nameOf } from './names.ts';
 import { variableIn, type ForeignFile, type ForeignItem } from './source.ts';
 
-/** A file of the settings, or a part of one. */
 export type DraftPart = Readonly<Record<string, unknown>>;
 
 /** A variable that must be set before the gateway starts. */
@@ -26,7 +25,6 @@ const READ_TOO = 'a value that the file reads from this variable, too';
 export class Draft {
   readonly providers: DraftPart[] = [];
   readonly aliases: Record<string, DraftPart> = {};
-  /** By id. */
   readonly gateway = new Map<string, DraftPart>();
   readonly keys: DraftPart[] = [];
   readonly organizations: Record<string, DraftPart> = {};
@@ -95,7 +93,6 @@ export class Draft {
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.value(inner, sample)]));
   }
 
-  /** A reference to a variable of this name. */
   variable(name: string, purpose: string, at: Partial<Pick<Variable, 'place'> & Hidden> = {}): string {
     if (!this.#variables.has(name))
       this.#variables.set(name, {
@@ -128,7 +125,6 @@ export class Draft {
   }
 }
 
-/** Text as the name of a variable. */
 export const variableOf = (text: string): string =>
   text
     .toUpperCase()

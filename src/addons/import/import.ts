@@ -18,7 +18,6 @@ export const KINDS = { portkey: importPortkey, litellm: importLiteLlm } as const
 interface ImportOptions extends Output {
   readonly kind: keyof typeof KINDS;
   readonly paths: readonly string[];
-  /** The new settings folder. */
   readonly dir: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Milliseconds since 1970. The report warns of models that retire soon, or have retired. Default: now */
@@ -106,14 +105,12 @@ function filesOf(draft: Draft, paths: readonly string[]): Readonly<Record<string
   };
 }
 
-interface WrittenFolder {
-  readonly dir: string;
-  readonly command: string;
-  readonly names: readonly string[];
-}
-
-function reportOf(draft: Draft, sources: readonly ForeignFile[], { dir, names, command }: WrittenFolder): string {
-  return [
+const reportOf = (
+  draft: Draft,
+  sources: readonly ForeignFile[],
+  { dir, names, command }: { readonly dir: string; readonly command: string; readonly names: readonly string[] },
+): string =>
+  [
     `Wrote a settings folder:\n\n${names.map((name) => `  ${join(dir, name)}\n`).join('')}`,
     part(
       'Set these variables; no secret was copied',
@@ -124,7 +121,6 @@ function reportOf(draft: Draft, sources: readonly ForeignFile[], { dir, names, c
     lossesOf(draft, sources),
     `\nThen: ${command} validate --configs ${shellWord(dir)} && ${command} serve --configs ${shellWord(dir)}\n`,
   ].join('');
-}
 
 const part = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? '' : `\n${title}:\n\n${lines.map((line) => `  ${line}\n`).join('')}`;

@@ -16,7 +16,6 @@ export interface Deployment {
   readonly weight: number | undefined;
   /** LiteLLM draws by them where no deployment has a weight. */
   readonly limits: DraftPart | undefined;
-  /** The lowest is tried first. */
   readonly order: number | undefined;
   readonly timeout: ForeignItem | undefined;
   readonly fields: DraftPart;
@@ -77,7 +76,6 @@ function accountOf(params: ForeignItem, credentials: CredentialList): Find | und
 }
 
 const PREFIX = /^([A-Za-z][\w-]*)\/(.*)$/;
-/** Names without a vendor. */
 const BARE: readonly (readonly [RegExp, string])[] = [
   [/^claude-/, 'anthropic'],
   [/^gemini-/, 'vertex_ai'],
@@ -109,13 +107,12 @@ export function deploymentOf(item: ForeignItem, draft: Draft, context: ModelCont
   const placed = placeOf(params, info, { draft, ...context });
   if (!placed) return undefined;
   const [inside, beside] = [params, item].map((part) => limitsOf(part, { requests: 'rpm', tokens: 'tpm' }));
-  const limits = (inside || beside) && { ...beside, ...inside };
   const deployment: Deployment = {
     name,
     item,
     slug: placed.slug,
     model: placed.model,
-    limits,
+    limits: (inside || beside) && { ...beside, ...inside },
     weight: params.get('weight')?.number(),
     order: params.get('order')?.number(),
     timeout: params.get('timeout'),
@@ -132,7 +129,6 @@ export function deploymentOf(item: ForeignItem, draft: Draft, context: ModelCont
 
 interface Placed {
   readonly slug: string;
-  /** As requests name it here. */
   readonly model: string;
   /** The vendor's name of it: a deployment of Azure has its own. */
   readonly written: string;

@@ -2,7 +2,6 @@ import { partOf } from '../../core/process/add-on-parts.ts';
 import type { Draft, DraftPart } from './draft.ts';
 import type { ForeignItem } from './source.ts';
 
-/** Prices of a unit, by their names. */
 const PRICES: Readonly<Record<string, readonly [kind: string, per: number]>> = {
   input_cost_per_token: ['input', 1e6],
   output_cost_per_token: ['output', 1e6],

@@ -20,7 +20,6 @@ const HEALTH = 'a target that fails is found by requests: `circuit_breaker`';
 export const STORED_MODELS =
   'models are in the database too: save the answer of `GET /model/info`, and import it beside this file';
 
-/** One reason for several keys. */
 const each = (reason: string, keys: string): Readonly<Record<string, string>> =>
   Object.fromEntries(keys.split(' ').map((key) => [key, reason]));
 

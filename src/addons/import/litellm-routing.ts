@@ -12,11 +12,9 @@ interface Routing {
   readonly fallbacks: Followers;
   readonly contextWindow: Followers;
   readonly contentPolicy: Followers;
-  /** Fallbacks of every model. */
   readonly always: readonly ForeignItem[];
   readonly aliases: readonly (readonly [string, ForeignItem])[];
   readonly shared: DraftPart;
-  /** Where the cache is turned on. */
   readonly cacheItem: ForeignItem | undefined;
 }
 
@@ -57,11 +55,10 @@ export function readRouting(litellm: ForeignItem | undefined, router: ForeignIte
 }
 
 /** `[{ model: [follower, …] }, …]`. */
-function followersOf(list: ForeignItem | undefined): Followers {
-  return new Map(
+const followersOf = (list: ForeignItem | undefined): Followers =>
+  new Map(
     (list?.items() ?? []).flatMap((item) => item.entries()).map(([name, followers]) => [name, followers.items()]),
   );
-}
 
 /** `30s`. Undefined: no number, or 0, which stands for no limit. */
 function seconds(item: ForeignItem | undefined): string | undefined {

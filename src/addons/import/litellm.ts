@@ -30,7 +30,6 @@ const isConfig = (root: ForeignItem): boolean =>
     root.has(key),
   );
 
-/** The answer of `GET /model/info`. */
 const isModelList = (root: ForeignItem): boolean =>
   root
     .get('data')
@@ -69,7 +68,6 @@ function importModels(roots: readonly ForeignItem[], draft: Draft): void {
 
 interface ModelSources {
   readonly credentials: CredentialList;
-  /** Models of the database. */
   readonly stored: readonly ForeignItem[];
   readonly hasStored: boolean;
 }
@@ -136,8 +134,7 @@ function importGeneral(general: ForeignItem, draft: Draft): void {
     body: megabytes(general.get('max_request_size_mb')),
   });
   if (Object.keys(limits).length > 0) draft.server['limits'] = limits;
-  const each = general.get('max_parallel_requests');
-  each?.lose('write `limits: { concurrency }` of each key', 'guard');
+  general.get('max_parallel_requests')?.lose('write `limits: { concurrency }` of each key', 'guard');
   general.rest(GENERAL);
 }
 

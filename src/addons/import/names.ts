@@ -29,7 +29,6 @@ export function literal<T>(value: T): T {
   return value;
 }
 
-/** Removes keys without a value. */
 export const defined = (settings: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 

@@ -7,7 +7,6 @@ import { isObject } from '../../formats/json/object.ts';
 import { weighed, type ForeignItem, type Reasons } from './source.ts';
 import { VENDORS } from './vendors.ts';
 
-/** Vendors by slug. */
 export type Slugs = ReadonlyMap<string, string>;
 
 interface TargetSetup {
@@ -16,7 +15,6 @@ interface TargetSetup {
   readonly isRoot: boolean;
 }
 
-/** Portkey's spellings, and ours. */
 const SPELLINGS: readonly (readonly [ours: string, theirs: string])[] = [
   ['override_params', 'overrideParams'],
   ['forward_headers', 'forwardHeaders'],
@@ -110,7 +108,6 @@ function modelSlug(item: ForeignItem): string | undefined {
 
 const SLUG = /^@([^/]+)\/(?=.)/;
 
-/** The target names the entry. */
 function withoutSlug(params: unknown): unknown {
   const model = isObject(params) ? params['model'] : undefined;
   return isObject(params) && typeof model === 'string' ? { ...params, model: model.replace(SLUG, '') } : params;
@@ -164,8 +161,7 @@ function strategyOf(strategy: ForeignItem, targets: readonly DraftPart[]): Draft
   const names = new Set(targets.map(({ name }) => name));
   const known = (item: ForeignItem | undefined): string | undefined => {
     const name = item?.text();
-    if (name === undefined || names.has(name)) return name;
-    return item?.lose('names a target that is left out');
+    return name === undefined || names.has(name) ? name : item?.lose('names a target that is left out');
   };
   const conditions = strategy
     .get('conditions')

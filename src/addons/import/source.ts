@@ -9,7 +9,6 @@ import { YamlFile } from '../../core/settings/source/yaml-file.ts';
  */
 export type Weight = 'guard' | 'decide' | 'check' | 'unneeded';
 
-/** Something of the file that the settings folder does not have, and why. */
 interface NotImported {
   readonly file: string;
   readonly line: number;
@@ -85,7 +84,6 @@ export class ForeignItem {
     return isObject(this.value) && this.value[key] !== undefined && this.value[key] !== null;
   }
 
-  /** All keys of an object. */
   entries(): readonly (readonly [string, ForeignItem])[] {
     if (!isObject(this.value)) return [];
     return Object.keys(this.value).flatMap((key): [string, ForeignItem][] => {
@@ -133,7 +131,6 @@ export class ForeignItem {
     return `${this.source.name}:${this.source.lineOf(this.path)}`;
   }
 
-  /** Reports what was not read. */
   rest(reasons: Reasons = {}, otherwise = NO_EQUIVALENT): void {
     if (!isObject(this.value)) return;
     for (const [key, value] of Object.entries(this.value)) {

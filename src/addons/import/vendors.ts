@@ -1,11 +1,9 @@
-/** Vendors by the names that other gateways give them. */
 export interface Vendor {
   readonly provider: 'openai' | 'anthropic' | 'vertex-ai' | 'google-ai-studio' | 'azure-openai';
   /** Default `base_url` of a vendor with OpenAI's API. */
   readonly baseUrl?: string;
   /** The vendor's own host, and the end of the names of its other ones. Default: that of `baseUrl`. */
   readonly home?: string;
-  /** The file must have a base URL. */
   readonly needsBase?: boolean;
   readonly variable: string;
 }
@@ -30,7 +28,6 @@ const ROWS: readonly (readonly [names: string, vendor: Vendor])[] = [
   ['lm_studio', own('LM_STUDIO_API_KEY')],
 ];
 
-/** Vendors with OpenAI's API. */
 const COMPATIBLE: readonly (readonly [names: string, variable: string, baseUrl: string])[] = [
   ['groq', 'GROQ_API_KEY', 'https://api.groq.com/openai/v1'],
   ['mistral mistral-ai', 'MISTRAL_API_KEY', 'https://api.mistral.ai/v1'],

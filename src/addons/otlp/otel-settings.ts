@@ -4,7 +4,6 @@ import { StartFailed } from '../../core/process/start-failed.ts';
 const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** The part of `telemetry` in server.yaml that OpenTelemetry reads. */
 type OtelYaml = Pick<TelemetryFile, 'traces' | 'semconv'>;
 type TracesYaml = OtelYaml['traces'];
 
@@ -47,7 +46,6 @@ export interface OtelSettings {
   /** `service.name` if neither `OTEL_SERVICE_NAME` nor `OTEL_RESOURCE_ATTRIBUTES` sets one. */
   readonly serviceName: string;
   readonly semconv: Semconv;
-  /** Formats of the trace context that callers send. */
   readonly propagators: readonly Propagator[];
   readonly detectors: readonly Detector[];
 }
@@ -101,7 +99,7 @@ export function readOtelSettings(env: Environment, yaml: OtelYaml = {}): OtelSet
     logs: logs && { ...logs, batch: readBatch(read, 'BLRP') },
     serviceName: yaml.traces?.service_name ?? 'gatehouse',
     semconv: yaml.semconv ?? 'latest',
-    propagators: readPropagators(read),
+    propagators: namesIn(read, 'OTEL_PROPAGATORS', PROPAGATORS, ['tracecontext', 'baggage']),
     detectors: readDetectors(read),
   };
 }
@@ -202,14 +200,9 @@ function readExport(read: Read): { readonly exportIntervalMillis: number; readon
   return { exportIntervalMillis, exportTimeoutMillis: Math.min(timeout, exportIntervalMillis) };
 }
 
-function readPropagators(read: Read): readonly Propagator[] {
-  return namesIn(read, 'OTEL_PROPAGATORS', PROPAGATORS, ['tracecontext', 'baggage']);
-}
-
 function readDetectors(read: Read): readonly Detector[] {
   const name = 'OTEL_NODE_RESOURCE_DETECTORS';
-  const named = read(name);
-  const detectors = named === 'all' ? DETECTORS : namesIn(read, name, DETECTORS, DETECTORS);
+  const detectors = read(name) === 'all' ? DETECTORS : namesIn(read, name, DETECTORS, DETECTORS);
   // OTEL_SERVICE_NAME holds whichever detectors are named.
   return detectors.includes('env') ? detectors : ['env', ...detectors];
 }

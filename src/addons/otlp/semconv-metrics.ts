@@ -3,7 +3,7 @@ import { CounterFamily, HistogramFamily } from '../../core/record/metrics/famili
 import { DURATION_BUCKETS, type MetricSpec } from '../../core/record/metrics/metric-spec.ts';
 import type { RecordedAttempt, RequestRecord } from '../../core/record/record.ts';
 import { SPAN } from '../../core/record/semconv.ts';
-import { METHODS } from '../../core/record/fields/span-fields.ts';
+import { METHODS } from './spans/span-fields.ts';
 import { isFromCache } from '../../core/kernel/index.ts';
 import type { Semconv } from './otel-settings.ts';
 
@@ -14,7 +14,6 @@ type SemconvSpec = MetricSpec & { readonly type: 'counter' | 'histogram'; readon
 interface Row {
   /** Undefined: the conventions have only `earlier`. */
   readonly latest?: SemconvSpec;
-  /** Its names in v1.41. */
   readonly earlier?: readonly SemconvSpec[];
   readonly count: (attempt: RecordedAttempt, labels: SemconvLabels, note: AddValue) => void;
   /** Operations that generate texts, or all others. Default: both. */
@@ -211,7 +210,6 @@ export class SemconvMetrics {
     return [...this.#byName.values()];
   }
 
-  /** Rows may share a metric. */
   #open(spec: SemconvSpec): SemconvFamily {
     const known = this.#byName.get(spec.name);
     if (known) return known;

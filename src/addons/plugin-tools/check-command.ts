@@ -8,15 +8,13 @@ import { isObject } from '../../core/kernel/index.ts';
 import type { CheckedPlugin } from './check-messages.ts';
 import { runCheck, type CheckLimits } from './run-check.ts';
 
-interface CheckArguments {
-  readonly path: string;
-  readonly optionsFile: string | undefined;
-  readonly json: boolean;
-}
-
 /** `gatehouse plugin check`. Exit code 0: the plugins follow all rules; 1: they break some; 2: wrong usage. */
 export async function checkCommand(
-  { path, optionsFile, json }: CheckArguments,
+  {
+    path,
+    optionsFile,
+    json,
+  }: { readonly path: string; readonly optionsFile: string | undefined; readonly json: boolean },
   { out, err }: Output,
   limits?: CheckLimits,
 ): Promise<0 | 1 | 2> {

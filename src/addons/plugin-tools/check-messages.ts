@@ -1,8 +1,6 @@
 import type { PluginFinding } from '../../plugin/testing/finding.ts';
 
-/** The first message to the process of a check. */
 export interface CheckTask {
-  /** Absolute path of the module. */
   readonly file: string;
   readonly options: Readonly<Record<string, unknown>>;
 }

@@ -11,7 +11,6 @@ import { EXAMPLES, type Kind } from './kind.ts';
 interface NewPlugin {
   readonly name: string;
   readonly kind: Kind;
-  /** JavaScript in place of TypeScript. */
   readonly js: boolean;
 }
 
@@ -22,7 +21,6 @@ export async function newPlugin(
 ): Promise<0 | 1> {
   const { name, js } = plugin;
   const files = filesOf(plugin);
-  // Fails for a folder that is there.
   const problem = await mkdir(name).then(() => writeNewFiles(name, files), messageOf);
   if (problem !== undefined) {
     err(`gatehouse: cannot write ${name}: ${problem}\n`);

@@ -51,7 +51,6 @@ export const POSTGRES: StoreDriver = {
     'a store of type `postgres` is copied with the tools of PostgreSQL, such as pg_dump or an archive of its log: remove `backup`',
 };
 
-/** Rejects with `StateFailure`. */
 export async function optionsOf(entry: PostgresEntry, { clock, keys }: DriverTools): Promise<PostgresOptions> {
   const { url, ca, schema = 'gatehouse', connections = 4, listen = true } = entry;
   const address = readAddress(url?.reveal() ?? '');

@@ -127,7 +127,6 @@ interface Walk {
 }
 
 interface TemplatePlace {
-  /** The partials that lead here, outermost first. */
   readonly partials: readonly string[];
   readonly scopes: readonly Scope[];
 }

@@ -9,11 +9,9 @@ import { NAME } from './tags.ts';
 import { partialsIn, type Template, type TemplateMistake } from './template.ts';
 import { patternMistake, valueMistake } from './variables.ts';
 
-/** Reports a mistake in a partial's file. */
 export type ReportPartial = (name: string, mistake: TemplateMistake) => void;
 
 interface PromptReports {
-  /** Paths in the prompt's file. */
   readonly report: Report;
   readonly partial: ReportPartial;
 }
@@ -168,7 +166,7 @@ function checkVariables({ variables }: CompiledVersion, report: Report): void {
 /** Longest text that a pattern is matched with: a step of RE2 costs about 15 ns for each part of the pattern. */
 const MAX_MATCHED = 10_000;
 
-function checkSchema(schema: PromptValueSchema, path: readonly string[], report: Report): boolean {
+export function checkSchema(schema: PromptValueSchema, path: readonly string[], report: Report): boolean {
   let isValid = true;
   if (schema.pattern !== undefined) {
     const mistake = patternMistake(schema.pattern);

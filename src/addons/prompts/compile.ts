@@ -6,7 +6,6 @@ import { onlyVariable, parseTemplate, partialsIn, type Template } from './templa
 export type CompiledPart =
   | { readonly kind: 'template'; readonly template: Template; readonly fields: ChatPart }
   | { readonly kind: 'media'; readonly variable: string }
-  /** Sent as written. */
   | { readonly kind: 'literal'; readonly part: ChatPart };
 
 export interface CompiledMessage {
@@ -21,7 +20,6 @@ export interface CompiledVersion {
   readonly file: PromptVersion;
   readonly messages: readonly CompiledMessage[];
   readonly variables: ReadonlyMap<string, PromptVariable>;
-  /** The partials that its templates reach. */
   readonly partials: ReadonlyMap<string, Template>;
 }
 
@@ -116,7 +114,6 @@ export function digestOfVersion({ file: { digest: _, note: __, ...content }, par
     .digest('hex')}`;
 }
 
-/** The value with the keys of every object sorted. */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered);
   if (typeof value !== 'object' || value === null) return value;

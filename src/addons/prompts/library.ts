@@ -34,7 +34,6 @@ export class PromptLibrary {
   readonly prompts: ReadonlyMap<string, CompiledPrompt>;
   readonly #renderers = new WeakMap<CompiledVersion, PromptRenderer>();
 
-  /** @param partials text by name */
   constructor(files: ReadonlyMap<string, PromptFile>, partials: ReadonlyMap<string, string>) {
     const compiled = compilePartials(partials);
     this.prompts = new Map([...files].map(([id, file]) => [id, compilePrompt(id, file, compiled)]));

@@ -2,7 +2,6 @@ import type { PromptVariable } from '../../../schemas/types.generated.ts';
 
 type PromptMedia = NonNullable<PromptVariable['media']>;
 
-/** A content part of a chat request. */
 export type ChatPart = Readonly<Record<string, unknown>>;
 
 const ADDRESS = /^(?:https?|gs):\/\/\S{1,8192}$/i;

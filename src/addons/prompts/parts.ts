@@ -5,6 +5,7 @@ import prompts from './plugins/prompts/index.ts';
 import { createPromptDirectory } from './prompt-directory.ts';
 import { checkPromptNames, checkPrompts } from './settings/check-prompts.ts';
 import { promptFilesOf, readPromptFiles } from './prompt-files.ts';
+import { promptPort } from './prompt-port.ts';
 
 const source: SnapshotSource = {
   compose: ({ settings }) => ({
@@ -18,6 +19,7 @@ const source: SnapshotSource = {
 export const parts: AddOnParts = {
   plugins: [prompts],
   operations,
+  prompts: promptPort,
   checks: [checkPrompts, checkPromptNames],
   extraFiles: [readPromptFiles],
   added: {

@@ -4,17 +4,19 @@ import { Slot, type ExtraReader, type Extras } from '../../core/settings/source/
 import type { Diagnostic } from '../../core/settings/source/diagnostic.ts';
 import type { SettingsFiles } from '../../core/settings/source/files.ts';
 import type { FoundPartial } from '../../core/settings/source/find-files.ts';
+import { readStoredPrompts } from './stored-prompts.ts';
 
 interface PromptFiles {
   /** By id: the file's name without `.yaml`. Without those that could not be read. */
   readonly prompts: ReadonlyMap<string, PromptFile>;
-  /** Ids of all prompts. */
   readonly ids: readonly string[];
+  /** Ids of those that the state store has. They have been checked. */
+  readonly stored: ReadonlySet<string>;
   /** Templates that prompts share, by name: the text of the file without its last line end. */
   readonly partials: ReadonlyMap<string, PartialFile>;
 }
 
-const slot = new Slot<PromptFiles>({ prompts: new Map(), ids: [], partials: new Map() });
+const slot = new Slot<PromptFiles>({ prompts: new Map(), ids: [], stored: new Set(), partials: new Map() });
 
 export const promptFilesOf = (settings: { readonly extras?: Extras | undefined }): PromptFiles => slot.in(settings);
 
@@ -24,17 +26,22 @@ export const partialTexts = ({ partials }: PromptFiles): ReadonlyMap<string, str
 export const readPromptFiles: ExtraReader = async ({ found, read, files }, extras) => {
   const own = read.filter((file) => file.found.kind === 'prompt');
   const { partials, diagnostics } = await readPartials(found.partials, files);
+  const texts = new Map([...partials].map(([name, { text }]) => [name, text]));
+  const stored = await readStoredPrompts({ read, files, own, partials: texts });
+  // The schema of each file has been checked.
+  const inFiles = own.flatMap(({ found: { id }, value }) => (value ? [[id, value as PromptFile] as const] : []));
   slot.put(extras, {
-    // The schema of each file has been checked.
-    prompts: new Map(own.flatMap((file) => (file.value ? [[file.found.id, file.value as PromptFile]] : []))),
-    ids: own.map((file) => file.found.id),
+    prompts: new Map([...inFiles, ...stored.prompts]),
+    ids: [...own.map((file) => file.found.id), ...stored.prompts.keys()],
+    stored: new Set(stored.prompts.keys()),
     partials,
   });
   return {
     complete: diagnostics.length === 0,
-    diagnostics,
+    diagnostics: [...diagnostics, ...stored.diagnostics],
     paths: found.partials.map(({ path }) => path),
-    hashed: [...partials].map(([name, { text }]) => ['partial', name, text]),
+    hashed: [...[...texts].map(([name, text]) => ['partial', name, text]), ...stored.prompts],
+    leftOut: stored.leftOut,
   };
 };
 

@@ -23,14 +23,11 @@ export class Renderer {
   }
 
   /** Throws TooLong. */
-  render({ tokens }: Pick<Template, 'tokens'>): string {
-    return this.#tokens(tokens, [this.#variables], 0);
-  }
+  readonly render = ({ tokens }: Pick<Template, 'tokens'>): string => this.#tokens(tokens, [this.#variables], 0);
 
   /** @param depth of partials inside partials */
-  #tokens(tokens: readonly Token[], scopes: readonly unknown[], depth: number): string {
-    return tokens.map((token) => this.#token(token, scopes, depth)).join('');
-  }
+  readonly #tokens = (tokens: readonly Token[], scopes: readonly unknown[], depth: number): string =>
+    tokens.map((token) => this.#token(token, scopes, depth)).join('');
 
   #token(token: Token, scopes: readonly unknown[], depth: number): string {
     this.#spend(scopes.length);

@@ -10,12 +10,6 @@ interface PlacedMedia {
   readonly part: ChatPart;
 }
 
-/** The fields of a chat request that a prompt sets. */
-interface RenderedPrompt {
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly media: readonly PlacedMedia[];
-}
-
 export class PromptRenderer {
   readonly #version: CompiledVersion;
   readonly #check: VariableCheck;
@@ -30,7 +24,10 @@ export class PromptRenderer {
    * messages. Throws GatewayError for values that the prompt does not take.
    * @param budget characters that all texts together may have
    */
-  render(given: Readonly<Record<string, unknown>>, budget: number): RenderedPrompt {
+  render(
+    given: Readonly<Record<string, unknown>>,
+    budget: number,
+  ): { readonly fields: Readonly<Record<string, unknown>>; readonly media: readonly PlacedMedia[] } {
     const read = this.#check.read(given);
     if (!('values' in read)) {
       const { missing, message, param } = read;
@@ -60,19 +57,16 @@ export class PromptRenderer {
   }
 
   #media(name: string, values: Readonly<Record<string, unknown>>): ChatPart {
-    const kind = this.#version.variables.get(name)?.media ?? 'file';
-    const placed = mediaPart(kind, name, String(values[name]));
+    const placed = mediaPart(this.#version.variables.get(name)?.media ?? 'file', name, String(values[name]));
     if (placed) return placed;
     const message = `\`variables.${name}\` must be an https:, gs: or base64 data: URL, or the id of a file.`;
     throw new GatewayError('invalid_value', message, { param: `variables.${name}` });
   }
 }
 
-function contentOf(
+const contentOf = (
   { content }: CompiledMessage,
   renderer: Renderer,
   part: (one: CompiledPart) => ChatPart,
-): { content?: string | readonly ChatPart[] } {
-  if (content === undefined) return {};
-  return { content: 'tokens' in content ? renderer.render(content) : content.map(part) };
-}
+): { content?: string | readonly ChatPart[] } =>
+  content === undefined ? {} : { content: 'tokens' in content ? renderer.render(content) : content.map(part) };

@@ -1,9 +1,7 @@
 /** Most levels of sections inside sections, and of partials inside partials. */
 export const MAX_DEPTH = 16;
 
-/** One `{{…}}` of a template. */
 export interface Tag {
-  /** Offsets of the tag in the text. */
   readonly start: number;
   readonly end: number;
   /** `''` for a variable, `!` for a comment. */
@@ -13,16 +11,11 @@ export interface Tag {
   readonly path: readonly string[];
 }
 
-interface BadTag {
-  readonly end: number;
-  readonly message: string;
-}
-
 export const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const PARTIAL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** @param start the offset of `{{` */
-export function parseTag(text: string, start: number): Tag | BadTag {
+export function parseTag(text: string, start: number): Tag | { readonly end: number; readonly message: string } {
   const triple = text.startsWith('{{{', start);
   const close = triple ? '}}}' : '}}';
   const opened = start + close.length;

@@ -19,7 +19,6 @@ export interface SectionToken {
 }
 
 export interface TemplateMistake {
-  /** Offset in the text. */
   readonly at: number;
   readonly message: string;
   readonly suggestion?: string;

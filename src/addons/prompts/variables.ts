@@ -3,7 +3,6 @@ import { loadAjv, loadRe2 } from '../../core/kernel/on-demand.ts';
 import type { PromptVariable } from '../../../schemas/types.generated.ts';
 import { isObject } from '../../core/kernel/index.ts';
 
-/** A value that a prompt does not take. */
 interface VariableFault {
   /** `variables.ticket` */
   readonly param: string;
@@ -17,14 +16,12 @@ type Declared = ReadonlyMap<string, PromptVariable>;
 const SCALAR = { type: ['string', 'number', 'boolean'] };
 const MEDIA = { type: 'string', minLength: 1 };
 
-/** The schema of one variable's value. */
 export const schemaOf = ({ media, schema }: PromptVariable): object => (media ? MEDIA : (schema ?? SCALAR));
 
 /** Checks one value, such as a default. Returns the first mistake. */
 export function valueMistake(variable: PromptVariable, value: unknown): string | undefined {
   const validate = compile(schemaOf(variable));
-  if (validate(value)) return undefined;
-  return mistakeOf(validate.errors).message;
+  return validate(value) ? undefined : mistakeOf(validate.errors).message;
 }
 
 /** Checks values and fills in defaults. Schemas take milliseconds to compile, so they do on first use. */

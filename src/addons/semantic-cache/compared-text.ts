@@ -113,7 +113,5 @@ function lastTextSpan(json: string): CharRange | undefined {
 }
 
 /** `[{"content": HERE}]` or `[{"content": [{"text": HERE}]}]`. */
-function isTextAt(keys: readonly (string | undefined)[], key: string | undefined): boolean {
-  if (keys.length === 2) return key === '"content"';
-  return keys.length === 4 && keys[2] === '"content"' && key === '"text"';
-}
+const isTextAt = (keys: readonly (string | undefined)[], key: string | undefined): boolean =>
+  keys.length === 2 ? key === '"content"' : keys.length === 4 && keys[2] === '"content"' && key === '"text"';

@@ -62,8 +62,7 @@ export async function embed(request: EmbedRequest, setup: EmbedderSetup): Promis
   };
   try {
     const reply = await untilCancelled(call(inner, settings.embeddings, setup), cancellation);
-    const vectors = readVectors(reply, request.texts.length);
-    return { vectors, call: done('success') };
+    return { vectors: readVectors(reply, request.texts.length), call: done('success') };
   } catch (thrown) {
     // The call has timers of its own for the same moment: under load one of them may come first.
     const code = codeOf(thrown);
@@ -77,7 +76,6 @@ export async function embed(request: EmbedRequest, setup: EmbedderSetup): Promis
   }
 }
 
-/** The upstream may charge for the call. */
 function wasSent({ tries }: Attempt): boolean {
   const last = tries.at(-1);
   return last?.sentAt !== undefined && (last.status === undefined || last.status < 400);
@@ -85,8 +83,7 @@ function wasSent({ tries }: Attempt): boolean {
 
 /** Code of the error with which a call would fail before anything is sent. */
 export function problemOf(request: EmbedRequest, setup: EmbedderSetup): string | undefined {
-  const cancellation = new Cancellation();
-  const exchange = innerExchange(request, setup, cancellation);
+  const exchange = innerExchange(request, setup, new Cancellation());
   try {
     setup.targets.resolve(exchange, plainTarget(request.attempt.target), request.settings.embeddings, false);
     return undefined;
@@ -100,7 +97,6 @@ const OVER = new GatewayError('client_closed', 'The call for vectors is over.');
 const codeOf = (thrown: unknown): string =>
   thrown instanceof Unreadable ? 'unreadable_reply' : toGatewayError(thrown).code;
 
-/** The reply has no usable vectors. */
 class Unreadable extends Error {
   override readonly name = 'Unreadable';
 }

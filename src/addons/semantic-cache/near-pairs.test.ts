@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { packageFile } from '../../core/kernel/package-root.ts';
-import { embeddingReply } from '../simulator/embedding.ts';
+import { embeddingReply } from '../simulator/simulate.ts';
 import { DEFAULT_SEMANTIC } from './settings/compile-semantic.ts';
 import { differsIn, NEAR_PAIRS, type NearPair } from './near-pairs.testkit.ts';
 import { factsOf } from './text-facts.ts';

@@ -55,9 +55,7 @@ function stopAt(text: string, stops: readonly string[]): string {
 }
 
 /** Splits text into tokens: each word with the space before it. */
-function cut(text: string): readonly string[] {
-  return text.match(/\s*\S+|\s+/g) ?? [];
-}
+const cut = (text: string): readonly string[] => text.match(/\s*\S+|\s+/g) ?? [];
 
 const tokensOf = (calls: readonly SimulatedCall[]): number =>
   calls.reduce((sum, { tool, input }) => sum + cut(tool.name).length + cut(input).length, 0);
@@ -67,9 +65,8 @@ function callsFor(request: ChatRequest): readonly SimulatedCall[] {
   return request.parallel ? calls : calls.slice(0, 1);
 }
 
-function inputFor(tool: SimulatedTool): string {
-  return tool.kind === 'custom' ? 'sample input' : JSON.stringify(sampleFor(tool.schema ?? { type: 'object' }));
-}
+const inputFor = (tool: SimulatedTool): string =>
+  tool.kind === 'custom' ? 'sample input' : JSON.stringify(sampleFor(tool.schema ?? { type: 'object' }));
 
 /** The tools that the last user message names; else the first, if it mentions tools or a call is forced. */
 function wantedTools(request: ChatRequest): readonly SimulatedTool[] {

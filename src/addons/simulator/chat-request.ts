@@ -24,15 +24,12 @@ export interface ChatRequest {
   readonly n: number;
   readonly maxTokens: number;
   readonly stops: readonly string[];
-  /** Text of each message, for counting. */
   readonly texts: readonly string[];
   readonly lastRole: unknown;
   readonly lastUserText: string;
   /** Texts of the tool results at the end of the conversation. */
   readonly toolResults: readonly string[];
-  /** The tools that may be called. */
   readonly tools: readonly SimulatedTool[];
-  /** A tool must be called. */
   readonly forced: boolean;
   readonly parallel: boolean;
   /** Schema of a JSON answer; undefined for text. */

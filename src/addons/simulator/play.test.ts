@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { play } from './play.ts';
+import { play } from './server.ts';
 
 /** A response whose socket is full after each write. */
 class FullResponse extends EventEmitter {

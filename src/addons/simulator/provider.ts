@@ -33,34 +33,32 @@ async function openInProcess(): Promise<void> {
 }
 
 /** @param base the base of a separate simulator; undefined for the one in this process */
-function createEntry(slug: string, allowInsecure: boolean, base: Base | undefined): OpenableEntry {
-  return {
-    slug,
-    provider: 'simulator',
-    semconvName: 'simulator',
-    allowInsecure,
-    ownModels: LISTED,
-    locate(model, { task }) {
-      checkModelName(model);
-      const path = PATHS[task];
-      if (path === undefined) throw unsupportedTask(model, task);
-      return {
-        origin: base?.origin ?? inProcessUrl,
-        path: `${base?.prefix ?? ''}${path}`,
-        format: 'openai-chat',
-        model,
-        host: 'direct',
-        customTools: true,
-        headers: NOTHING,
-        ...(task === 'embeddings' && { codec: openAiEmbeddings }),
-      };
-    },
-    authorize: () => NOTHING,
-    async open() {
-      if (!base) await openInProcess();
-    },
-  };
-}
+const createEntry = (slug: string, allowInsecure: boolean, base: Base | undefined): OpenableEntry => ({
+  slug,
+  provider: 'simulator',
+  semconvName: 'simulator',
+  allowInsecure,
+  ownModels: LISTED,
+  locate(model, { task }) {
+    checkModelName(model);
+    const path = PATHS[task];
+    if (path === undefined) throw unsupportedTask(model, task);
+    return {
+      origin: base?.origin ?? inProcessUrl,
+      path: `${base?.prefix ?? ''}${path}`,
+      format: 'openai-chat',
+      model,
+      host: 'direct',
+      customTools: true,
+      headers: NOTHING,
+      ...(task === 'embeddings' && { codec: openAiEmbeddings }),
+    };
+  },
+  authorize: () => NOTHING,
+  async open() {
+    if (!base) await openInProcess();
+  },
+});
 
 export const simulator = defineProvider<SimulatorSettings>({
   name: 'simulator',

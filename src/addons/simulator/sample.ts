@@ -16,9 +16,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /** A valid value with the required properties. Ignores `pattern`, `not`, `if` and `multipleOf`. */
-export function sampleFor(schema: unknown): unknown {
-  return sample(schema, isObject(schema) ? schema : {}, 0);
-}
+export const sampleFor = (schema: unknown): unknown => sample(schema, isObject(schema) ? schema : {}, 0);
 
 function sample(given: unknown, root: JsonObject, depth: number): unknown {
   if (!isObject(given) || depth > MAX_DEPTH) return given === undefined || given === true ? 'sample' : null;

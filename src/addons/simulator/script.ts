@@ -14,12 +14,10 @@ export const NAMES = {
   'sim-stall-<n>': 'stall',
 } as const;
 
-/** The behaviour that a model name selects. */
 export interface Behaviour {
   readonly kind: (typeof NAMES)[keyof typeof NAMES] | 'answer';
   /** The status, the failures, the milliseconds or the events of the name; 0 where it has none. */
   readonly number: number;
-  /** Of an error only. */
   readonly retryAfterMs?: number;
 }
 
@@ -51,9 +49,7 @@ export type ScriptStep =
   | { readonly kind: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: 'send'; readonly bytes: string | Buffer }
   | { readonly kind: 'end' }
-  /** Breaks the connection. */
   | { readonly kind: 'cut' }
-  /** Stays silent until the client disconnects. */
   | { readonly kind: 'hold' };
 
 const END: ScriptStep = { kind: 'end' };

@@ -8,7 +8,5 @@ export const parts: AddOnParts = {
   restartOnly: SHARED_AT_START,
   metrics: SHARED_METRICS,
   open: openShared,
-  async examine(server, tools) {
-    return (await import('./examine.ts')).examineShared(server, tools);
-  },
+  examine: async (server, tools) => (await import('./examine.ts')).examineShared(server, tools),
 };

@@ -16,9 +16,8 @@ export class Sealer {
 
   /** @param encryptionKeys `k2:<base64>,k1:<base64>`, which the settings have checked */
   constructor(encryptionKeys: Secret | undefined) {
-    const listed = encryptionKeys?.reveal().trim().split(/[,\n]/) ?? [];
     this.#keys = new Map(
-      listed.map((one) => {
+      (encryptionKeys?.reveal().trim().split(/[,\n]/) ?? []).map((one) => {
         const [name = '', key = ''] = one.trim().split(/:(.*)/s);
         const made = hkdfSync('sha256', Buffer.from(key, 'base64'), '', 'gatehouse shared values', KEY_BYTES);
         return [name, Buffer.from(made)] as const;

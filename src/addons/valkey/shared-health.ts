@@ -5,7 +5,6 @@ import type { SharedEngine } from './engine/engine.ts';
 interface SharedHealthSetup {
   readonly engine: SharedEngine;
   readonly prefix: string;
-  /** This run of the process. */
   readonly process: string;
 }
 
@@ -22,8 +21,7 @@ export class SharedHealth implements HealthLink {
   tell(opened: OpenedTarget): void {
     const { engine, process } = this.#setup;
     if (!engine.isUp) return;
-    const message = JSON.stringify({ ...opened, process });
-    engine.ask('breakers', ['PUBLISH', this.#channel, message]).catch(() => {});
+    engine.ask('breakers', ['PUBLISH', this.#channel, JSON.stringify({ ...opened, process })]).catch(() => {});
   }
 
   onTold(listener: (opened: OpenedTarget) => void): void {

@@ -10,7 +10,6 @@ import type { Sealer } from './sealer.ts';
 const LOOKUP_MS = 20;
 /** A reply of megabytes takes longer than a command; no request waits for it. */
 const WRITE_MS = 1000;
-/** Bytes that wait to be written. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 const LENGTH_BYTES = 4;
 /** A reply, its head and its seal. Others may write to the server, too: a value that is longer is read no further. */
@@ -39,9 +38,8 @@ export class SharedReplies implements FarReplies {
     this.#setup = setup;
   }
 
-  find(key: string): ReturnType<FarReplies['find']> {
-    return this.#setup.engine.isUp ? this.#find(this.#placeOf(key)) : undefined;
-  }
+  readonly find = (key: string): ReturnType<FarReplies['find']> =>
+    this.#setup.engine.isUp ? this.#find(this.#placeOf(key)) : undefined;
 
   async #find(place: string): Promise<{ reply: CachedReply; maxAgeMs: number } | undefined> {
     const { engine, clock, families, sealer } = this.#setup;
@@ -80,9 +78,7 @@ export class SharedReplies implements FarReplies {
       .finally(() => (this.#waitingBytes -= size));
   }
 
-  #placeOf(key: string): string {
-    return `${this.#setup.prefix}:reply:${key}`;
-  }
+  readonly #placeOf = (key: string): string => `${this.#setup.prefix}:reply:${key}`;
 }
 
 function written(head: Head, bytes: Buffer): Buffer {

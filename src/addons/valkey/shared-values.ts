@@ -5,7 +5,6 @@ import { Script } from './engine/script.ts';
 import type { Sealer } from './sealer.ts';
 
 const LIMIT_MS = 250;
-/** Names of one command. */
 const MOST_AT_ONCE = 1000;
 /** Longer names are digests: callers choose them. */
 const MAX_NAME = 200;
@@ -95,13 +94,11 @@ export class SharedValues implements OwnedValues {
   }
 
   /** Its size leaves the sum when it would have expired, or is written again. */
-  async remove(owner: string, name: string): Promise<boolean> {
-    return Number(await this.#ask(['DEL', ...this.#placesOf(owner, [name])])) > 0;
-  }
+  readonly remove = async (owner: string, name: string): Promise<boolean> =>
+    Number(await this.#ask(['DEL', ...this.#placesOf(owner, [name])])) > 0;
 
-  #ask(args: readonly string[]): Promise<unknown> {
-    return this.#setup.engine.ask('responses', args, { limitMs: LIMIT_MS, bytes: true });
-  }
+  readonly #ask = (args: readonly string[]): Promise<unknown> =>
+    this.#setup.engine.ask('responses', args, { limitMs: LIMIT_MS, bytes: true });
 
   #placesOf(owner: string, names: readonly string[]): string[] {
     const tag = digest(owner);
@@ -109,5 +106,4 @@ export class SharedValues implements OwnedValues {
   }
 }
 
-/** Names of owners may have any characters. */
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');

@@ -53,7 +53,6 @@ export class Connections {
     return followed;
   }
 
-  /** Another worker listens, or is ready for connections. */
   others(one: WorkerConnections, which: 'listens' | 'isReady'): boolean {
     return [...this.#followed].some((other) => other !== one && other[which]);
   }

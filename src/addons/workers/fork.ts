@@ -59,7 +59,5 @@ const LONGEST_MS = 30_000;
  * @param servedMs undefined: it never served
  * @param before the previous pause
  */
-export function pauseBefore(servedMs: number | undefined, before: number): number {
-  if (servedMs !== undefined && servedMs >= SHORT_LIFE_MS) return 0;
-  return Math.min(Math.max(FIRST_MS, before * 2), LONGEST_MS);
-}
+export const pauseBefore = (servedMs: number | undefined, before: number): number =>
+  servedMs !== undefined && servedMs >= SHORT_LIFE_MS ? 0 : Math.min(Math.max(FIRST_MS, before * 2), LONGEST_MS);

@@ -45,11 +45,9 @@ export interface WorkerQuestions {
   readonly record: { readonly args: { readonly id: string }; readonly answer: object | undefined };
   readonly records: { readonly args: RecordQuery; readonly answer: RecordPage };
   readonly explain: { readonly args: QuestionBody; readonly answer: ExplainOutcome };
-  /** Whether this worker can explain the request. */
   readonly keeps: { readonly args: { readonly id: string }; readonly answer: boolean };
   /** Explains a request of this worker; undefined: it keeps none under this id. */
   readonly explained: { readonly args: { readonly id: string }; readonly answer: ExplainOutcome | undefined };
-  /** A question to a part of the worker. */
   readonly part: { readonly args: { readonly topic: string; readonly question: unknown }; readonly answer: unknown };
   /** A ping: any answer shows that the event loop runs. */
   readonly alive: { readonly args: undefined; readonly answer: void };

@@ -17,11 +17,6 @@ interface NetServer {
   readonly _handle: ListeningHandle | null;
 }
 
-interface Opened {
-  readonly server: NetServer;
-  readonly handle: ListeningHandle;
-}
-
 /**
  * The port of the workers. node:cluster opens it in the primary with a node:net server, takes over the server's socket
  * (`internal/cluster/round_robin_handle`), gives no access to it, and closes it when the last worker stops listening.
@@ -29,7 +24,7 @@ interface Opened {
  * (https://nodejs.org/api/diagnostics_channel.html#net), so the primary can close the socket while its queue is empty.
  */
 export class PoolListener {
-  readonly #opened: Opened[] = [];
+  readonly #opened: { readonly server: NetServer; readonly handle: ListeningHandle }[] = [];
   #accepted = 0;
 
   constructor() {

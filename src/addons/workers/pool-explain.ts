@@ -27,8 +27,7 @@ export function explainedBy(serving: () => readonly ExplainWorker[]): ExplainSou
       if (of !== undefined)
         return orBusy(async () => {
           const member = await keeperOf(of, serving());
-          if (!member) return NOT_KEPT;
-          return by(member, await member.channel.ask('explain', args, EXPLAIN_LIMIT_MS));
+          return member ? by(member, await member.channel.ask('explain', args, EXPLAIN_LIMIT_MS)) : NOT_KEPT;
         });
       const members = serving();
       const member = members[(turn += 1) % members.length];

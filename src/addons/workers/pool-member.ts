@@ -69,10 +69,8 @@ export interface Member {
 export const NO_LOAD: Load = { requests: 0, connections: 0 };
 
 /** The load of a worker when it died, as far as the primary knows: its last report is up to 250 ms old. */
-export function heldBy({ load, connections, drained }: Member): Load {
-  if (drained) return NO_LOAD;
-  return { requests: load.requests, connections: load.connections + connections.takeAccepted() };
-}
+export const heldBy = ({ load, connections, drained }: Member): Load =>
+  drained ? NO_LOAD : { requests: load.requests, connections: load.connections + connections.takeAccepted() };
 
 export interface WorkerExit {
   readonly code: number;

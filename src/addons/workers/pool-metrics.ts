@@ -78,14 +78,9 @@ interface Ended {
   usedAt: number;
 }
 
-interface EndedFamily {
-  readonly family: FamilySnapshot;
-  readonly series: Map<string, Ended>;
-}
-
 /** Series of dead workers, and those that one has dropped and another may still use: no sum may decrease. */
 class EndedSeries {
-  readonly #families = new Map<string, EndedFamily>();
+  readonly #families = new Map<string, { readonly family: FamilySnapshot; readonly series: Map<string, Ended> }>();
 
   /** @param usedAt the last moment at which the series may have been used */
   add(families: readonly FamilySnapshot[], usedAt: number): void {

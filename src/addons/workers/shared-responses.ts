@@ -22,9 +22,7 @@ const busy = (message: string): GatewayError => new GatewayError('busy', message
 type ResponsesRequest = Extract<ToPrimary, { readonly type: 'responses' }>;
 type ResponsesReply = Extract<ToWorker, { readonly type: 'responses' }>;
 
-type ResponsesFailed = Extract<ResponsesReply, { readonly failed: string }>;
-
-const failure = ({ failed, busy: isBusy }: ResponsesFailed): Error =>
+const failure = ({ failed, busy: isBusy }: Extract<ResponsesReply, { readonly failed: string }>): Error =>
   isBusy === true ? busy(failed) : new Error(failed);
 
 /** The worker's side: the primary keeps the responses, so that any worker can continue them. Rejects with NoAnswer. */
@@ -42,25 +40,15 @@ export class SharedResponses implements ResponseStore {
   /** The primary reads the same settings. */
   apply(_limits: ResponseLimits): void {}
 
-  measure(...args: Parameters<ResponseCalls['measure']>): Promise<number> {
-    return this.#ask('measure', args, sizeOfIds(args[1].items));
-  }
-
-  find(...args: Parameters<ResponseCalls['find']>): Promise<KeptResponse | undefined> {
-    return this.#ask('find', args);
-  }
-
-  findItems(...args: Parameters<ResponseCalls['findItems']>): Promise<ReadonlyMap<string, string>> {
-    return this.#ask('findItems', args, sizeOfIds(args[1]));
-  }
-
-  keep(...args: Parameters<ResponseCalls['keep']>): Promise<void> {
-    return this.#ask('keep', args, sizeOf(args[1]));
-  }
-
-  remove(...args: Parameters<ResponseCalls['remove']>): Promise<boolean> {
-    return this.#ask('remove', args);
-  }
+  readonly measure = (...args: Parameters<ResponseCalls['measure']>): Promise<number> =>
+    this.#ask('measure', args, sizeOfIds(args[1].items));
+  readonly find = (...args: Parameters<ResponseCalls['find']>): Promise<KeptResponse | undefined> =>
+    this.#ask('find', args);
+  readonly findItems = (...args: Parameters<ResponseCalls['findItems']>): Promise<ReadonlyMap<string, string>> =>
+    this.#ask('findItems', args, sizeOfIds(args[1]));
+  readonly keep = (...args: Parameters<ResponseCalls['keep']>): Promise<void> =>
+    this.#ask('keep', args, sizeOf(args[1]));
+  readonly remove = (...args: Parameters<ResponseCalls['remove']>): Promise<boolean> => this.#ask('remove', args);
 
   receive(answered: ResponsesReply): void {
     this.#questions.settle(answered.id, answered.failed === undefined ? answered : { error: failure(answered) });

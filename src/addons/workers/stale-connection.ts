@@ -18,11 +18,9 @@ interface NewConnection extends Stamped {
 
 type WorkerProcess = EventEmitter & { readonly send?: (message: object) => unknown };
 
-type Listener = (message: NewConnection, handle: unknown) => void;
-
 /** Intercepts node:cluster's messages in a worker: a message about a connection cannot be stopped in any other way. */
 export function refuseStaleConnections(process: WorkerProcess, now: () => number = sharedClock): void {
-  const listeners = process.listeners('internalMessage') as Listener[];
+  const listeners = process.listeners('internalMessage') as ((message: NewConnection, handle: unknown) => void)[];
   process.removeAllListeners('internalMessage');
   process.on('internalMessage', (message: NewConnection, handle: unknown) => {
     const { act, seq, sentAt } = message;

@@ -131,12 +131,10 @@ export class WorkerProcessPool implements WorkerPool {
     return answers.flatMap(({ worker, answered, answer }) => (answered ? [{ worker, answer }] : []));
   };
 
-  async targets(): Promise<readonly string[]> {
-    const answers = await this.#askAll('targets', undefined);
-    return answers.flatMap(({ worker, answer }) =>
+  readonly targets = async (): Promise<readonly string[]> =>
+    (await this.#askAll('targets', undefined)).flatMap(({ worker, answer }) =>
       (answer ?? ['does not answer']).map((line) => `worker ${worker}: ${line}`),
     );
-  }
 
   reasons(): readonly string[] {
     const serving = this.#serving();
@@ -152,13 +150,11 @@ export class WorkerProcessPool implements WorkerPool {
     const stopped = Promise.all(members.map((member) => stopMember(member, times, { clock, kill })));
     // Not awaited: the drain is over when its workers have exited.
     void takeLastConnections({ members, listener: this.#listener, connections: this.#connections, clock }, times);
-    const cut = await stopped;
-    return cut.reduce((sum, one) => sum + one, 0);
+    return (await stopped).reduce((sum, one) => sum + one, 0);
   }
 
-  #serving(): Member[] {
-    return [...this.#members].filter(({ servingSince, ending }) => servingSince !== undefined && !ending);
-  }
+  readonly #serving = (): Member[] =>
+    [...this.#members].filter(({ servingSince, ending }) => servingSince !== undefined && !ending);
 
   /** Sends a question to all workers at once, with a limit. `answer` is undefined if none came in time. */
   #askAll<Q extends WorkerQuestion>(
@@ -174,9 +170,7 @@ export class WorkerProcessPool implements WorkerPool {
     );
   }
 
-  #sent({ files }: InForce): SentSettings {
-    return { configs: this.#options.configs, files: files.contents };
-  }
+  readonly #sent = ({ files }: InForce): SentSettings => ({ configs: this.#options.configs, files: files.contents });
 
   /** Rejects with the error that a start in this process would have thrown. */
   async #startMember(pausedMs: number): Promise<Address> {

@@ -114,15 +114,10 @@ export function createAliasDirectory(aliases: Aliases): AliasDirectory {
   };
 }
 
-interface Asking {
-  readonly exchange: Exchange;
-  readonly access: Access;
-}
-
 /** For a model that names no provider: the alias that was meant, and headers of Portkey that name one. Empty: neither. */
 export function hintForModel(
   model: string,
-  { exchange, access }: Asking,
+  { exchange, access }: { readonly exchange: Exchange; readonly access: Access },
   { aliases }: Pick<Catalog, 'aliases'>,
 ): string {
   const { caller, request } = exchange;

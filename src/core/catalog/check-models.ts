@@ -1,9 +1,8 @@
 import { GatewayError } from '../../plugin/index.ts';
-import { type Exchange, type Target, foldCase, isObject, type RequestBody } from '../kernel/index.ts';
+import { type Exchange, type Target, foldCase, isObject, type RequestBody, type FieldTable } from '../kernel/index.ts';
 import { quote } from '../providers/model-name.ts';
 import type { Access } from './access.ts';
 import type { CatalogEntry } from './catalog.ts';
-import type { FieldTable } from '../../formats/fields/field-table.ts';
 
 /** A catalog entry, or an ad-hoc one. */
 export interface ChosenEntry {

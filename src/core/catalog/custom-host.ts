@@ -54,9 +54,8 @@ export function customHost(exchange: Exchange, access: Access): CatalogEntry | u
 }
 
 /** For a key restricted to certain catalog entries, only its own `custom_hosts` counts, not the config's. */
-function ofConfig({ config }: Exchange, access: Access): CustomHostSettings | undefined {
-  return access.allowsProvider('openai') ? config?.customHosts : undefined;
-}
+const ofConfig = ({ config }: Exchange, access: Access): CustomHostSettings | undefined =>
+  access.allowsProvider('openai') ? config?.customHosts : undefined;
 
 function allows(settings: CustomHostSettings, url: URL): boolean {
   let hosts = known.get(settings);

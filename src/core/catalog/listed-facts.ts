@@ -48,9 +48,8 @@ function claudeFacts(model: string): ListedFacts {
 }
 
 /** Facts that hold for every one of several models: the smallest limits, and what all of them have. */
-export function commonFacts([first, ...others]: readonly ListedFacts[]): ListedFacts {
-  return others.reduce(inBoth, first ?? {});
-}
+export const commonFacts = ([first, ...others]: readonly ListedFacts[]): ListedFacts =>
+  others.reduce(inBoth, first ?? {});
 
 const inBoth = (one: ListedFacts, other: ListedFacts): ListedFacts => ({
   context: smaller(one.context, other.context),

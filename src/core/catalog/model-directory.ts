@@ -7,7 +7,7 @@ import {
   type Caller,
   type Route,
 } from '../kernel/index.ts';
-import { accessOf, type Access, partOf } from './access.ts';
+import { accessOf, partOf } from './access.ts';
 import { factsOf, commonFacts, type ListedFacts } from './listed-facts.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { isLocatable, tasksAt, type CatalogResolver } from './target-resolver.ts';
@@ -40,7 +40,7 @@ export function createModelDirectory(
       const named = inSettings(caller);
       const listed = entries.flatMap((entry) =>
         [...namesOf(entry, entries, named)]
-          .filter((model) => isUsable(entry, model, access))
+          .filter((model) => access.allowsModel(entry.name, model) && isServed({ entry, model }))
           .map((model) => toListed(entry, entry.name, model)),
       );
       return [...aliases.list(caller), ...listed].toSorted((one, other) => compareModelIds(one.id, other.id));
@@ -70,9 +70,6 @@ function namesOf(
   const own = entry.provider.ownModels ?? [];
   return new Set([...(entry.models?.literals ?? []), ...own, ...sent.map(({ model }) => model)]);
 }
-
-const isUsable = (entry: CatalogEntry, model: string, access: Access): boolean =>
-  access.allowsModel(entry.name, model) && isServed({ entry, model });
 
 const toListed = ({ provider }: CatalogEntry, place: string | undefined, model: string): ListedModel => ({
   id: place === undefined ? model : `${place}/${model}`,
@@ -105,13 +102,12 @@ function modelsNamedIn(
   };
 }
 
-function placesOf(route: Route | undefined, { bySlug, byProvider }: Catalog): readonly AliasPlace[] {
-  return (route ? namedIn(route) : []).flatMap(({ place, model }) => {
+const placesOf = (route: Route | undefined, { bySlug, byProvider }: Catalog): readonly AliasPlace[] =>
+  (route ? namedIn(route) : []).flatMap(({ place, model }) => {
     const ofProvider = [...byProvider].find(([provider]) => provider === place)?.[1] ?? [];
     const entry = place.startsWith('@') ? bySlug.get(place.slice(1)) : ofProvider[0];
     return entry ? [{ entry, model }] : [];
   });
-}
 
 function namedIn(route: Route): readonly NamedModel[] {
   if (route.kind !== 'target') return route.members.flatMap(namedIn);

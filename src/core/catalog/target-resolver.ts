@@ -231,9 +231,8 @@ function noEntry(name: ProviderName, { exchange: { request } }: ResolutionInput,
 const notAllowed = (name: string): GatewayError =>
   new GatewayError('provider_not_allowed', `This key may not use ${name}.`);
 
-function agrees(configured: string, { name, provider }: CatalogEntry): boolean {
-  return configured === name || configured === provider.provider;
-}
+const agrees = (configured: string, { name, provider }: CatalogEntry): boolean =>
+  configured === name || configured === provider.provider;
 
 const VERTEX_HEADERS: readonly string[] = ['vertex-project-id', 'vertex-region'];
 

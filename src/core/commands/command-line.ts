@@ -44,11 +44,9 @@ function find(commands: Commands, args: readonly string[]): { readonly command: 
   throw new UsageError(`there is no command ${JSON.stringify(first)}${hint}`);
 }
 
-const isHelp = (arg: string): boolean => arg === '-h' || arg === '--help';
-
 async function run(args: readonly string[], commands: Commands, prepare: () => Promise<void>): Promise<number> {
   const [first = 'help', ...words] = args;
-  if (first === 'help' || args.some(isHelp)) {
+  if (first === 'help' || args.some((arg: string): boolean => arg === '-h' || arg === '--help')) {
     const topic =
       first === 'help'
         ? words

@@ -51,13 +51,10 @@ function withFirstKey(text: string, digest: string): string {
   return edit.text;
 }
 
-interface Created {
-  readonly key: string;
-  readonly names: readonly string[];
-  readonly command: string;
-}
-
-function explain(dir: string, { key, names, command }: Created): string {
+function explain(
+  dir: string,
+  { key, names, command }: { readonly key: string; readonly names: readonly string[]; readonly command: string },
+): string {
   const shown = names.filter((name) => !name.startsWith(SCHEMAS)).map((name) => `  ${join(dir, name)}\n`);
   const flag = dir === 'configs' ? '' : ` --configs ${shellWord(dir)}`;
   return `Created a settings folder:

@@ -7,12 +7,12 @@ export type StopSignal = 'SIGTERM' | 'SIGINT';
 const SAME_SIGNAL_MS = 500;
 
 /** Resolves with the first stop signal; `onSecond` is called for each later one. */
-export function stopSignal(
+export const stopSignal = (
   process: Pick<EventEmitter, 'on'>,
   clock: Pick<Clock, 'now'>,
   onSecond: () => void,
-): Promise<StopSignal> {
-  return new Promise((resolve) => {
+): Promise<StopSignal> =>
+  new Promise((resolve) => {
     let first: number | undefined;
     const handle = (signal: StopSignal): void => {
       if (first === undefined) {
@@ -22,4 +22,3 @@ export function stopSignal(
     };
     process.on('SIGTERM', handle).on('SIGINT', handle);
   });
-}

@@ -50,6 +50,4 @@ function summary({ diagnostics, settings, ok }: LoadResult, dir: string): string
   return `${dir}: valid (${[...sizes, ...found].join(', ')})`;
 }
 
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
-}
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -8,7 +8,7 @@ import {
   type CompiledChain,
   type PluginPlace,
 } from '../http/chain/compile.ts';
-import type { Chain } from '../http/chain/instance.ts';
+import type { Chain, PluginReports } from '../http/chain/instance.ts';
 import { inherited, pluginOf, type OuterChains } from '../http/chain/list-part.ts';
 import type { PluginRegistry, RegisteredPlugin } from '../http/chain/registry.ts';
 import { callerMaker, type CallerSource } from '../host/plugin-callers.ts';
@@ -100,6 +100,8 @@ interface ChainBuilderTools {
   /** `limits.reply`. */
   readonly maxReplyBytes: number;
   readonly pluginFault: ReportPluginFailure;
+  /** Measures external plugins. */
+  readonly pluginReports?: PluginReports | undefined;
 }
 
 /** If a plugin does not await its `sleep`, a client disconnect would reject it without a plugin's name. */
@@ -169,7 +171,7 @@ export class ChainBuilder {
   ): Promise<CompiledChain | undefined> {
     // The settings are already invalid: a plugin that hangs in every gateway config is awaited only once.
     if (this.#stalled) return undefined;
-    const { watch, clock, pluginMs, pluginFault } = this.#tools;
+    const { watch, clock, pluginMs, pluginFault, pluginReports: reports } = this.#tools;
     // Loaded for the first plugin that may use them.
     const services = chain.items.some((item) => item && isServed(item.entry))
       ? (await import('../host/services.ts')).addServices
@@ -195,7 +197,7 @@ export class ChainBuilder {
           onFault: (error, requestId) => pluginFault({ kind: 'stream', plugin: instance, requestId, error }),
         }),
       inTime: (work) => this.#inTime(work, resources),
-      guard: { clock, pluginMs, onFault: pluginFault },
+      guard: { clock, pluginMs, onFault: pluginFault, reports },
     });
   }
 

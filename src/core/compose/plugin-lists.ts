@@ -160,8 +160,7 @@ export class PluginLists {
   }
 
   #later(part: CheckedList | undefined): NamedChain | undefined {
-    if (!part) return undefined;
-    return this.#compiled.get(part.id) ?? this.#requested.chain(part);
+    return part ? (this.#compiled.get(part.id) ?? this.#requested.chain(part)) : undefined;
   }
 }
 

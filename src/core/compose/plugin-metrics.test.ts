@@ -5,7 +5,7 @@ import { GatewayError } from '../../plugin/index.ts';
 import { toMiddleware, type CreatedPlugin } from '../kernel/define.ts';
 import { createContext, createExchange, createFakeClock } from '../../plugin/testing/index.ts';
 import type { ListedPlugin } from './chain-builder.ts';
-import { measuringPlugins, type MeasuredPlugins } from './plugin-metrics.ts';
+import { measuringPlugins, pluginReports, type MeasuredPlugins } from './plugin-metrics.ts';
 
 function placed(instance: string, builtin: boolean, needs: readonly CapabilityName[] = []): ListedPlugin {
   const plugin = definePlugin({
@@ -32,18 +32,17 @@ async function measure(
 ): Promise<readonly string[]> {
   const clock = createFakeClock();
   const reported: string[] = [];
-  const watch = measuringPlugins(undefined, which, {
-    clock,
-    pluginReports: {
-      took: (plugin, ms) => void reported.push(`${plugin} took ${ms}`),
-      threw: (plugin, code) => void reported.push(`${plugin} threw ${code}`),
-    },
+  const reports = pluginReports({
+    pluginDuration: { add: ({ plugin }, seconds) => void reported.push(`${plugin} took ${Number(seconds) * 1000}`) },
+    pluginErrors: { add: ({ plugin, code }) => void reported.push(`${plugin} threw ${code}`) },
   });
+  const watch = measuringPlugins(undefined, which, { clock, pluginReports: reports });
+  const guard = { clock, pluginMs: 1000, onFault: () => {}, reports: which === 'off' ? undefined : reports };
   const instances = await Promise.all(
     plugins(clock).map(async ({ name, builtin = false, needs, run }) => {
       const create = (): CreatedPlugin => run;
       const created = watch?.instantiate ? await watch.instantiate(placed(name, builtin, needs), create) : create();
-      return { name, repeats: false, builtin, middleware: toMiddleware(created) };
+      return { name, repeats: false, builtin, middleware: toMiddleware(created), ...(!builtin && { guard }) };
     }),
   );
   await compose(instances, 'entry')(createContext(createExchange())).catch(() => {});

@@ -1,47 +1,39 @@
 import { GatewayError, type Clock } from '../../plugin/index.ts';
-import { isCreated, toMiddleware } from '../kernel/define.ts';
+import type { PluginReports } from '../http/chain/instance.ts';
+import { toMiddleware } from '../kernel/define.ts';
 import type { Middleware } from '../kernel/index.ts';
 import type { Families } from '../record/metrics/metrics.ts';
 import { isError } from '../kernel/outside/thrown.ts';
 import type { ListedPlugin, Watch } from './chain-builder.ts';
 
-export interface PluginReports {
-  /** @param ms own time of one run */
-  readonly took: (plugin: string, ms: number) => void;
-  /** @param code what the client gets */
-  readonly threw: (plugin: string, code: string) => void;
-}
+type PluginFamilies = { readonly [Name in 'pluginDuration' | 'pluginErrors']: Pick<Families[Name], 'add'> };
 
-export const pluginReports = (families: Pick<Families, 'pluginDuration' | 'pluginErrors'>): PluginReports => ({
+export const pluginReports = (families: PluginFamilies): PluginReports => ({
   took: (plugin, ms) => families.pluginDuration.add({ plugin }, ms / 1000),
-  threw: (plugin, code) => families.pluginErrors.add({ plugin, code }),
+  threw: (plugin, error) => families.pluginErrors.add({ plugin, code: codeOf(error) }),
 });
+
+/** The code that the client gets. */
+const codeOf = (thrown: unknown): string =>
+  isError(thrown) && thrown instanceof GatewayError ? (thrown.ownCode ?? thrown.code) : 'internal_error';
 
 /** `telemetry.metrics.plugins`. */
 export type MeasuredPlugins = 'external' | 'all' | 'off';
 
-/**
- * Measures plugins: the time of a run without the plugins after it, and its own errors. By default only external
- * plugins are wrapped, which are watched anyway.
- */
+/** Measures built-in plugins as their guard measures external ones: the time without the plugins after it, and own errors. */
 export function measuringPlugins(
   outer: Watch | undefined,
   which: MeasuredPlugins,
   { clock, pluginReports: reports }: { readonly clock: Clock; readonly pluginReports?: PluginReports | undefined },
 ): Watch | undefined {
-  if (!reports || which === 'off') return outer;
+  if (!reports || which !== 'all') return outer;
   const isMeasured = ({ plugin, builtin }: ListedPlugin): boolean =>
-    which === 'all' ? !plugin.needs.some((need) => RUNS_CHAINS.has(need)) : !builtin;
+    builtin && !plugin.needs.some((need) => RUNS_CHAINS.has(need));
   return {
     ...outer,
     instantiate: (place, create) => {
-      const { instance } = place;
       const made = isMeasured(place)
-        ? async () => {
-            const created = await create();
-            // An outside plugin may return anything; the compiler of the chain reports it.
-            return isCreated(created) ? measured(instance, toMiddleware(created), clock, reports) : created;
-          }
+        ? async () => measured(place.instance, toMiddleware(await create()), clock, reports)
         : create;
       return outer?.instantiate ? outer.instantiate(place, made) : made();
     },
@@ -55,24 +47,22 @@ function measured(name: string, middleware: Middleware, clock: Clock, { took, th
   return async (ctx, next) => {
     let inside = 0;
     let downstream: { readonly thrown: unknown } | undefined;
-    const timedNext = (): Promise<void> => {
+    const timedNext = async (): Promise<void> => {
       const from = clock.now();
-      const done = next();
-      // Before the plugin goes on. A failure that the plugin does not await would be unhandled and end the process.
-      done.then(
-        () => void (inside += clock.now() - from),
-        (thrown: unknown) => {
-          inside += clock.now() - from;
-          downstream = { thrown };
-        },
-      );
-      return done;
+      try {
+        await next();
+      } catch (thrown) {
+        downstream = { thrown };
+        throw thrown;
+      } finally {
+        inside += clock.now() - from;
+      }
     };
     const from = clock.now();
     try {
       await middleware(ctx, timedNext);
     } catch (thrown) {
-      if (!downstream || thrown !== downstream.thrown) threw(name, codeOf(thrown));
+      if (!downstream || thrown !== downstream.thrown) threw(name, thrown);
       throw thrown;
     } finally {
       // Several calls of `next` may run at once.
@@ -80,6 +70,3 @@ function measured(name: string, middleware: Middleware, clock: Clock, { took, th
     }
   };
 }
-
-const codeOf = (thrown: unknown): string =>
-  isError(thrown) && thrown instanceof GatewayError ? (thrown.ownCode ?? thrown.code) : 'internal_error';

@@ -58,8 +58,7 @@ export function ownImport(specifier: string, url: string, parent: string | undef
   if (!owner) return undefined;
   const path = pathOf(url);
   const isOwnFile = /^(?:\.{0,2}\/|file:|#)/.test(specifier);
-  const known = owners.get(pathOf(url) ?? '');
-  if (!known) own(url, { module: owner.module, shared: owner.shared || !isOwnFile });
+  if (!owners.get(pathOf(url) ?? '')) own(url, { module: owner.module, shared: owner.shared || !isOwnFile });
   if (!isOwnFile || owner.shared || path === undefined) return undefined;
   const { files, name } = owner.module;
   if (files && !files.has(path))
@@ -111,12 +110,11 @@ const nameWithin = ({ name }: PluginModule, running: string | undefined): string
   running !== undefined && name.split(', ').includes(running) ? running : name;
 
 /** Files in an error's stack, from the top, without Node's own. */
-function stackPaths(error: unknown): readonly string[] {
-  return stackOf(error)
+const stackPaths = (error: unknown): readonly string[] =>
+  stackOf(error)
     .split('\n')
     .flatMap((line) => /^\s+at (?:.* \()?(?:async )?(.+?)(?:\?[^?]*)?:\d+:\d+\)?$/.exec(line)?.[1] ?? [])
     .flatMap((place) => pathOf(place) ?? []);
-}
 
 /** `stack` may have any type, and reading it may throw. */
 function stackOf(error: unknown): string {

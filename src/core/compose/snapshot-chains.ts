@@ -86,12 +86,12 @@ function composeMedia(parts: readonly SnapshotPart[], { clock, log, upstream }: 
 }
 
 function composeSender(
-  { upstream, clock, inFlight }: Shared,
+  { upstream, clock, inFlight, taps }: Shared,
   { limits }: ServerSettings,
   parts: readonly SnapshotPart[],
 ): Sender {
-  const sender = createSender({ upstream, clock, limits, hold: inFlight.hold.bind(inFlight) });
-  return parts.find((part) => part.sender)?.sender?.(sender) ?? sender;
+  const sender = createSender({ upstream, clock, limits, taps, hold: inFlight.hold.bind(inFlight) });
+  return parts.reduce((inner, part) => part.sender?.(inner) ?? inner, sender);
 }
 
 const requestLimits = (settings: Settings, { limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({

@@ -9,6 +9,7 @@ import type {
   Recorder,
   Turns,
 } from '../kernel/index.ts';
+import type { Taps } from '../kernel/taps.ts';
 import type { GatewayError, PluginLevel, Reply, Clock } from '../../plugin/index.ts';
 import type { RequestPrices } from '../record/costs.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -26,7 +27,7 @@ import type { HealthStore, ReplyStores, TokenStore } from '../memory/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
 import type { ReportPluginFailure } from '../http/gateway/plugin-faults.ts';
 import type { HostState } from '../host/services.ts';
-import type { PluginReports } from './plugin-metrics.ts';
+import type { PluginReports } from '../http/chain/instance.ts';
 import type { Watch } from './chain-builder.ts';
 import type { Tenants } from '../settings/compile/tenants.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';
@@ -71,7 +72,7 @@ export interface SnapshotPart {
   readonly plugins?: readonly DefaultPlugin[];
   /** Keys or teams have budgets, or may get some: chains of attempts need the plugin `budget`. */
   readonly hasBudgets?: boolean;
-  /** Around the sender of attempts. At most one add-on has it. */
+  /** Around the sender of attempts, and around those of the add-ons before. */
   readonly sender?: ((sender: Sender) => Sender) | undefined;
   /** Counts a request without a valid key. Returns its refusal in place of its own error. At most one add-on has it. */
   readonly refuseAddress?: ((address: string) => GatewayError | undefined) | undefined;
@@ -112,6 +113,8 @@ export interface Shared {
   readonly replies: ReplyStores;
   readonly health: HealthStore;
   readonly inFlight: InFlight;
+  /** Undefined in a dry run. */
+  readonly taps?: Taps | undefined;
   /** Default: no turns; large bodies do not wait. */
   readonly turns?: Turns | undefined;
   /** Called when an access token was fetched for a catalog entry, or could not be. */

@@ -86,6 +86,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     },
     watch,
     pluginMs: server.limits.pluginMs,
+    pluginReports: server.telemetry.metrics.plugins === 'off' ? undefined : shared.pluginReports,
     maxReplyBytes: server.limits.reply,
   });
   const replies = shared.replies.prepare(server.cache);

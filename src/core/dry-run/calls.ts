@@ -22,17 +22,15 @@ type AnswerCall = (
 ) => ReturnType<Upstream['send']>;
 
 /** The sender of dry runs: a request is encoded, authorized and given to `answer`, with nothing behind it. */
-export function createDrySender(setup: DrySenderSetup, answer: AnswerCall): Sender {
-  return {
-    send(exchange, attempt) {
-      const upstream: Upstream = {
-        ...NO_UPSTREAM,
-        send: (request, timings) => answer(callOf(attempt, request), exchange, timings),
-      };
-      return createSender({ ...setup, upstream }).send(exchange, attempt);
-    },
-  };
-}
+export const createDrySender = (setup: DrySenderSetup, answer: AnswerCall): Sender => ({
+  send(exchange, attempt) {
+    const upstream: Upstream = {
+      ...NO_UPSTREAM,
+      send: (request, timings) => answer(callOf(attempt, request), exchange, timings),
+    };
+    return createSender({ ...setup, upstream }).send(exchange, attempt);
+  },
+});
 
 function callOf(attempt: Attempt, request: OutboundRequest): DryCall {
   const encoded = attempt.outbound?.headers ?? {};

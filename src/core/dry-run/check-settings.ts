@@ -58,14 +58,9 @@ interface Resource {
   hasRef?(): boolean;
 }
 
-interface Left {
-  readonly plugin: string;
-  readonly resource: WeakRef<Resource>;
-}
-
 /** Runs the task and returns the external plugins that have left what keeps the process alive, such as a timer. */
 async function leftRunning(task: () => Promise<void>): Promise<readonly string[]> {
-  const left = new Map<number, Left>();
+  const left = new Map<number, { readonly plugin: string; readonly resource: WeakRef<Resource> }>();
   const hook = createHook({
     init(id, type, _, resource: Resource) {
       const work = type === 'PROMISE' ? undefined : currentWork();

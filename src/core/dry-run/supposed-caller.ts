@@ -10,8 +10,7 @@ export class UnknownKey extends Error {
   readonly named: string;
   constructor(id: string, { keys }: Settings['keys']) {
     const meant = keys.find((entry) => digestsOf(entry).includes(digestOf(id)));
-    const isSecret = meant !== undefined || looksSecret(id);
-    const named = isSecret ? 'this id' : `the id ${JSON.stringify(id)}`;
+    const named = meant !== undefined || looksSecret(id) ? 'this id' : `the id ${JSON.stringify(id)}`;
     super(`There is no key with ${named}.`);
     this.named = named;
     this.known = meant ? [meant.id] : keys.map((entry) => entry.id);

@@ -8,8 +8,7 @@ export function endRecord(
   end: ReplyEnd,
   more: Pick<EndRecord, 'changed'> & { readonly now: number },
 ): EndRecord {
-  const last = attempts.at(-1);
-  const { resolved, signals } = last ?? {};
+  const { resolved, signals } = attempts.at(-1) ?? {};
   return {
     id,
     operation: operation?.id,

@@ -3,8 +3,8 @@ import { GatewayError } from '../../plugin/errors.ts';
 import type { Source } from '../../plugin/reply.ts';
 
 /** Reads a body to its end. Rejects with the error of the upstream or the client, or with `reply_too_large`. */
-export function wholeBody(source: Source, most: number, cancellation: Cancellation): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
+export const wholeBody = (source: Source, most: number, cancellation: Cancellation): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let bytes = 0;
     let over = false;
@@ -38,7 +38,6 @@ export function wholeBody(source: Source, most: number, cancellation: Cancellati
       fail: (error) => end(() => reject(error)),
     });
   });
-}
 
 /** A body that was read whole, as a source: for a plugin that watches it. */
 export class Collected {

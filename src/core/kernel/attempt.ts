@@ -3,6 +3,7 @@ import type { Signals } from '../../formats/events.ts';
 import type { GatewayError } from '../../plugin/errors.ts';
 import type { Attempt as PublicAttempt, TryRecord as PublicTryRecord } from '../../plugin/exchange.ts';
 import type { RequestBody } from './body/request-body.ts';
+import type { PromptPrefixes } from './prompt-prefixes.ts';
 import type { Outbound, ResolvedTarget } from './outbound.ts';
 import type { SemanticLookup } from './semantic.ts';
 import type { Target, Timeouts } from './settings.ts';
@@ -27,6 +28,8 @@ export interface Attempt extends PublicAttempt {
   reserve?: AttemptReserve | undefined;
   /** Called while a stream arrives, after each read. It may end the stream with the error that it returns. */
   watch?: ((signals: Signals) => GatewayError | undefined) | undefined;
+  /** Set where `telemetry.prefix_hashes` is on. Called once, when the reply has ended. @param answered by this attempt; else there are none */
+  prefixes?: ((answered: boolean) => PromptPrefixes | undefined) | undefined;
   readonly tries: TryRecord[];
   /** The look-up in the semantic cache; undefined when there was none. */
   semantic: SemanticLookup | undefined;
@@ -91,14 +94,12 @@ export interface TryRecord extends PublicTryRecord {
 }
 
 /** The number of losses in a list: one entry may stand for several unnamed ones (formats/losses/losses.ts). */
-export function countLosses(losses: readonly Pick<Loss, 'count'>[]): number {
-  return losses.reduce((sum, { count = 1 }) => sum + count, 0);
-}
+export const countLosses = (losses: readonly Pick<Loss, 'count'>[]): number =>
+  losses.reduce((sum, { count = 1 }) => sum + count, 0);
 
 /** The losses of an attempt so far: in the request to the target and in the reply to the client. */
-export function lossesOf({ losses, signals }: Pick<Attempt, 'losses' | 'signals'>): readonly Loss[] {
-  return signals?.losses ? [...losses, ...signals.losses] : losses;
-}
+export const lossesOf = ({ losses, signals }: Pick<Attempt, 'losses' | 'signals'>): readonly Loss[] =>
+  signals?.losses ? [...losses, ...signals.losses] : losses;
 
 /** The number of retries. Calls of one batch are none, nor is a call that another call's failure cancelled. */
 export function retriesOf(tries: readonly Pick<TryRecord, 'call' | 'error'>[]): number {
@@ -114,22 +115,20 @@ export function retriesOf(tries: readonly Pick<TryRecord, 'call' | 'error'>[]): 
 }
 
 /** The record of a try that has just begun. @param call the number of the call within its batch */
-export function newTry(call: number, startedAt: number): TryRecord {
-  return {
-    call,
-    startedAt,
-    waitedUntil: undefined,
-    sentAt: undefined,
-    firstByteAt: undefined,
-    firstContentAt: undefined,
-    endedAt: undefined,
-    status: undefined,
-    error: undefined,
-    resent: false,
-    delivered: false,
-    bytesIn: 0,
-  };
-}
+export const newTry = (call: number, startedAt: number): TryRecord => ({
+  call,
+  startedAt,
+  waitedUntil: undefined,
+  sentAt: undefined,
+  firstByteAt: undefined,
+  firstContentAt: undefined,
+  endedAt: undefined,
+  status: undefined,
+  error: undefined,
+  resent: false,
+  delivered: false,
+  bytesIn: 0,
+});
 
 /** Whether the reply is one of a cache: the attempt sent nothing. */
 export const isFromCache = ({ cache }: Pick<Attempt, 'cache'>): boolean =>

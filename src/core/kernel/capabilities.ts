@@ -130,8 +130,5 @@ export interface Guards {
 /** Records requests for logs, metrics and traces; see src/core/record. */
 export interface Recorder {
   /** Starts recording a request that has arrived. The returned object ends the recording. */
-  open(exchange: Exchange): RequestRecording;
-}
-interface RequestRecording {
-  readonly close: (end: ReplyEnd) => void;
+  open(exchange: Exchange): { readonly close: (end: ReplyEnd) => void };
 }

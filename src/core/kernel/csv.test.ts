@@ -7,6 +7,7 @@ describe('a cell of a CSV file', () => {
     ['plain', 'plain'],
     ['=1+1', `"'=1+1"`],
     ['@openai/m', `"'@openai/m"`],
+    ['\uff1d1+1', `"'\uff1d1+1"`],
     ['+1 call', `"'+1 call"`],
     ['-cmd', `"'-cmd"`],
     ['\tx', `"'\tx"`],

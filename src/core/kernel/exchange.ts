@@ -53,8 +53,12 @@ export interface Exchange extends PublicExchange {
   readonly skipped: SkippedTarget[];
   /** The branch that each conditional chose, in order of evaluation. */
   readonly conditions: ChosenBranch[];
-  /** Random numbers used for load balancing, recorded when the request can be explained later; otherwise undefined. */
+  /** Random numbers used for load balancing. Undefined: none yet. */
   draws: number[] | undefined;
+  /** The model as the caller named it. The plugin `config` reads it. */
+  askedModel?: string | undefined;
+  /** The caller's header names the config, or has it. Undefined: it has no such header. */
+  namesConfig?: 'named' | 'inline' | undefined;
   /** Id by which the request can be explained later. */
   explainId: string | undefined;
 }

@@ -10,6 +10,7 @@ export { applyEdit } from '../../formats/json/edits.ts';
 export type { ChoiceReason } from '../../plugin/exchange.ts';
 export * from './attempt.ts';
 export { CODINGS, codingOf, DecodeFault, decoderOf, type ContentDecoder } from './body/content-decoder.ts';
+export * from './body/direct-request.ts';
 export * from './body/field-names.ts';
 export * from './body/foreign-params.ts';
 export * from './body/request-body.ts';

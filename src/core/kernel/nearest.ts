@@ -16,9 +16,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 }
 
 /** `onStatusCodes`, `on-status-codes` and `on_status_codes` are one name in three conventions. */
-function normalise(word: string): string {
-  return word.toLowerCase().replaceAll(/[-_]/g, '');
-}
+const normalise = (word: string): string => word.toLowerCase().replaceAll(/[-_]/g, '');
 
 /** The only candidate that begins with the word: `vertex` for `vertex-ai`. */
 function uniqueContinuation(wanted: string, names: readonly string[]): string | undefined {

@@ -13,11 +13,6 @@ interface ReplyStoreSetup {
   readonly far?: FarReplies | undefined;
 }
 
-interface CachedEntry {
-  readonly reply: CachedReply;
-  readonly expiresAt: number;
-}
-
 /** The memory of an entry besides its texts: 600 bytes of heap (measured) and the allocator's overhead for its own buffer. */
 const ENTRY_OVERHEAD = 1024;
 
@@ -31,7 +26,7 @@ export class MemoryReplyStore implements ReplyStore {
   readonly limits: ReplyStoreLimits;
   readonly #onChange: (size: ReplyStoreSize) => void;
   readonly #far: FarReplies | undefined;
-  readonly #entries: LRUCache<string, CachedEntry>;
+  readonly #entries: LRUCache<string, { readonly reply: CachedReply; readonly expiresAt: number }>;
   readonly findFar: ReplyStore['findFar'];
 
   constructor({ clock, limits, onChange = () => {}, onEvict = () => {}, far }: ReplyStoreSetup) {

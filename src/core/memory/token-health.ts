@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { isOfCallersToken, type TargetHealth } from '../kernel/index.ts';
 import type { Clock } from '../../plugin/index.ts';
@@ -46,6 +46,6 @@ export class TokenHealth {
   }
 
   #keyOf(target: Breaker, token: string): string {
-    return `${target.id} ${createHash('sha256').update(token).digest('base64url')}`;
+    return `${target.id} ${hash('sha256', token)}`;
   }
 }

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { packageFile } from '../kernel/package-root.ts';
-import { LONG_TEXT_SHOWN } from '../../formats/json/abridged.ts';
+import { LONG_TEXT_SHOWN } from '../kernel/body/abridged-json.ts';
 import { RequestBody } from '../kernel/body/request-body.ts';
 import { bodySchema } from './body-schema.ts';
 import { runs } from '../../../test/support/effort.ts';

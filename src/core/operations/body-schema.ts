@@ -14,8 +14,7 @@ export function bodySchema(name: string): (body: unknown) => BodyFault | undefin
   all.push(validator);
   return (body) => {
     const validate = compiled ?? validator();
-    if (validate(body)) return undefined;
-    return toFault(validate.errors ?? []);
+    return validate(body) ? undefined : toFault(validate.errors ?? []);
   };
 }
 
@@ -70,10 +69,9 @@ const depth = (error: ErrorObject): number => error.instancePath.split('/').leng
 const join = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`);
 
 /** `/messages/0/content` → `messages[0].content`, the notation of OpenAI's `param`. */
-function toParam(pointer: string): string {
-  return pointer
+const toParam = (pointer: string): string =>
+  pointer
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
     .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : join(path, part)), '');
-}

@@ -1,4 +1,3 @@
-import type { FieldTable } from '../../formats/fields/field-table.ts';
 import {
   geminiCountFields,
   geminiEmbedBatchFields,
@@ -11,7 +10,7 @@ import { gemini, geminiArray } from '../../formats/gemini/index.ts';
 import { predictForms } from '../../formats/gemini/predict.ts';
 import { toCamel } from '../../formats/json/field-names.ts';
 import { GatewayError } from '../../plugin/index.ts';
-import { isObject, type BodyFault, type Operation, type RequestBody } from '../kernel/index.ts';
+import { isObject, type BodyFault, type Operation, type RequestBody, type FieldTable } from '../kernel/index.ts';
 import { bodySchema } from './body-schema.ts';
 import { onModel, onPublishedModel } from './gemini-paths.ts';
 

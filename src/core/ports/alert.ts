@@ -12,12 +12,10 @@ export interface Alert {
   readonly nodes: readonly string[];
   /** A sentence for people. */
   readonly text: string;
-  readonly data: Readonly<Record<string, AlertValue>>;
+  readonly data: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
   /** Undefined: the alert may be repeated. */
   readonly once: AlertMark | undefined;
 }
-
-type AlertValue = string | number | boolean | null | readonly string[];
 
 /** The process that sets the last of these bits of a counter raises the alert; the bits before it stand for alerts that it replaces. */
 export interface AlertMark {
@@ -27,6 +25,32 @@ export interface AlertMark {
 
 export interface AlertSink {
   raise(alert: Alert): void;
+}
+
+/** The delivery of an event to one webhook. */
+export interface AlertDelivery {
+  readonly webhook: string;
+  /** waiting: it is tried again, by this gateway or by another one on its store. */
+  readonly state: 'delivered' | 'waiting' | 'lost';
+  /** Of this gateway. */
+  readonly tries: number;
+  /** Why the last try failed. */
+  readonly problem?: string;
+}
+
+export interface FiredAlert extends Pick<Alert, 'nodes' | 'text'> {
+  readonly id: string;
+  readonly kind: string;
+  readonly at: string;
+  readonly deliveries: readonly AlertDelivery[];
+}
+
+/** Alerts as operators see them. */
+export interface AlertDesk {
+  /** Those of this process, the latest first. */
+  fired(): readonly FiredAlert[];
+  /** Sends an event of the type `test`, at most five a minute. */
+  test(webhook: string): Promise<AlertDelivery> | 'unknown' | 'too_many';
 }
 
 /** Bits of `Counters.notify` for thresholds. */

@@ -53,6 +53,8 @@ export const OWNED_KINDS = [
   'alerts',
   'prices',
   'providers',
+  'prompts',
+  'configs',
 ] as const;
 /** Kinds that only a store holds. */
 const STORE_KINDS = ['admins', 'tokens', 'roles'] as const;

@@ -70,6 +70,13 @@ type LedgerName = (typeof LEDGER_NAMES)[number];
 export const LEDGER_DIMENSIONS = [...LEDGER_NAMES, 'src', 'kind'] as const;
 export type LedgerDimension = (typeof LEDGER_DIMENSIONS)[number];
 
+/** Sums distinguish more than rows are found by: `provider` is the catalog entry of `asked`. The order is that of `RollupCell.names`. */
+export const ROLLUP_DIMENSIONS = [...LEDGER_DIMENSIONS, 'provider', 'labels'] as const;
+export type RollupDimension = (typeof ROLLUP_DIMENSIONS)[number];
+
+/** Metadata of requests that the ledger keeps (`state.ledger_labels`). */
+export const MAX_LEDGER_LABELS = 3;
+
 export interface LedgerRow extends Readonly<Record<LedgerSum, number>>, Readonly<Record<LedgerName, string>> {
   /** UUID version 7 of the request, lower case. */
   readonly req: string;
@@ -88,6 +95,8 @@ export interface LedgerRow extends Readonly<Record<LedgerSum, number>>, Readonly
   readonly geo: string;
   /** The price list that the cost comes from. */
   readonly priceVersion: string;
+  /** The metadata of `state.ledger_labels` as JSON, in the order of their names: `{"env":"prod"}`. Empty: none. */
+  readonly labels: string;
   /** The amount that was reserved. */
   readonly held: Nano;
   /** Duration of the try, and the time to its first content; undefined: there was none. Milliseconds. */
@@ -115,12 +124,29 @@ export interface RollupQuery {
   /** Whole hours count: `from` is rounded down, `to` up. */
   readonly from: number;
   readonly to: number;
-  readonly where?: LedgerCondition | undefined;
+  readonly where?: RollupCondition | undefined;
   /** Dimensions of the result; the others are summed. */
-  readonly by: readonly LedgerDimension[];
-  /** `day` is a day of UTC; `all`: one row for the whole time. Days that were folded or dropped have no hours: they count at their first. */
+  readonly by: readonly RollupDimension[];
+  /** Labels of the result, by their names. */
+  readonly labels?: readonly string[] | undefined;
+  /** Only rows whose labels have one of these values; an empty value: rows without the label. */
+  readonly whereLabels?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** `day` is a day of `zone`; `all`: one row for the whole time. Days that were folded or dropped have no hours: they count at their first. */
   readonly step: 'hour' | 'day' | 'all';
+  /**
+   * IANA time zone of days, whose offset is whole hours. Default: UTC. A UTC day without hours counts as the day of its date, in `from` and
+   * `to` too, so that it is in one month.
+   */
+  readonly zone?: string | undefined;
+  /** An answer of more sums rejects with `invalid`. Default: no bound. */
+  readonly most?: number | undefined;
 }
+
+export type RollupCondition = Readonly<Partial<Record<RollupDimension, readonly string[]>>>;
+
+/** The key that the sums of an answer are sorted by. No character may stand between names, since callers choose some. @param names of `by`, then of `labels` */
+export const sumName = ({ start, day }: Pick<RollupRow, 'start' | 'day'>, names: readonly string[]): string =>
+  JSON.stringify([start, day ?? '', ...names]);
 
 /** Upper bounds of the buckets of durations, in milliseconds; one more bucket has everything above. */
 export const DURATION_BUCKETS = [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000] as const;
@@ -129,7 +155,11 @@ export interface RollupRow extends Readonly<Record<LedgerSum, number>> {
   /** Start of the hour or day, or the `from` of the query. */
   readonly start: number;
   /** The dimensions of `by`. */
-  readonly names: Readonly<Partial<Record<LedgerDimension, string>>>;
+  readonly names: Readonly<Partial<Record<RollupDimension, string>>>;
+  /** Those of `labels` of the query; empty: the rows have none. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** With a `zone`: the UTC day of the date, whose hours are gone, or the first day with hours, without those that are in such a day. */
+  readonly day?: 'utc' | 'cut' | undefined;
   /** Sums that are too large for a safe integer. Each is the largest, or the least. */
   readonly saturated: readonly LedgerSum[];
   readonly requests: number;

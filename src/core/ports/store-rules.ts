@@ -26,7 +26,7 @@ import type { ShownBoot } from './boots.ts';
 import type { ClaimWish } from './claims.ts';
 import type { OutboxEvent } from './outbox.ts';
 import type { KeptAnswer } from './idempotency.ts';
-import type { LedgerQuery, LedgerRow, LedgerSum, RollupQuery, RollupRow } from './ledger.ts';
+import type { LedgerQuery, LedgerRow, LedgerSum, RollupDimension, RollupQuery, RollupRow } from './ledger.ts';
 import type { Nano } from './money.ts';
 
 /**
@@ -237,7 +237,7 @@ export interface ChainCheck {
 /** The sums of one hour, or one day, and one combination of names. */
 export interface RollupCell extends Record<LedgerSum, number> {
   readonly start: number;
-  /** In the order of LEDGER_DIMENSIONS. */
+  /** In the order of ROLLUP_DIMENSIONS. */
   readonly names: readonly string[];
   requests: number;
   attempts: number;
@@ -246,16 +246,32 @@ export interface RollupCell extends Record<LedgerSum, number> {
   readonly firstMs: number[];
 }
 
+/** Whole hours, and what the cells have to distinguish: a time zone needs hours, labels need their text. */
+export interface WantedCells {
+  readonly from: number;
+  readonly to: number;
+  readonly by: readonly RollupDimension[];
+  /** Cells with starts in one span of so many milliseconds may be one. */
+  readonly span: number;
+}
+
+export interface CellSums {
+  /** @throws StateFailure `invalid`: the answer would have more sums than the query takes */
+  add(cell: RollupCell): void;
+  /** Exact, but for sums that are no safe integers any more. */
+  rows(): RollupRow[];
+}
+
 interface LedgerRules {
   checkRows(rows: readonly LedgerRow[]): void;
   checkQuery(query: LedgerQuery): void;
   checkRollupQuery(query: RollupQuery): void;
   /** Sums by hour. */
   cellsOf(rows: readonly LedgerRow[]): Iterable<RollupCell>;
-  /** Whole hours. */
-  hoursOf(query: Pick<RollupQuery, 'from' | 'to'>): { readonly from: number; readonly to: number };
-  /** The answer to a query from the cells of its time and names. */
-  sumCells(query: RollupQuery, cells: Iterable<RollupCell>): RollupRow[];
+  /** The cells that the answer to a query is made of. */
+  cellsWanted(query: RollupQuery): WantedCells;
+  /** The answer to a query, of cells that come one after the other. @param hoursSince milliseconds since 1970: days before it are sums by day */
+  sumsOf(query: RollupQuery, hoursSince: number): CellSums;
   /** @throws StateFailure `invalid` */
   startOfDay(day: string): number;
   dayOf(at: number): string;

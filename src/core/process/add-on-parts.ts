@@ -15,12 +15,15 @@ import type { Operation, Plugin } from '../kernel/index.ts';
 import type { Report } from '../kernel/report.ts';
 import type { PeriodAt } from '../ports/counters.ts';
 import type { PricePort } from '../ports/prices.ts';
+import type { PromptPort } from '../ports/prompts.ts';
 import type { OpenStore } from '../ports/store.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { Environment } from '../settings/values/references.ts';
 import type { SnapshotSource } from '../compose/snapshot-part.ts';
 import type { AdminListener, AdminOptions } from './admin-port.ts';
 import type { EntryTest, TestStep } from './console-port.ts';
+import type { RecordCases } from './record-case-port.ts';
+import type { Recordings } from './recordings-port.ts';
 import type { PartTools, ProcessPart } from './process-part.ts';
 import type { Gateway } from './running-gateway.ts';
 import { addOperations } from '../operations/index.ts';
@@ -57,6 +60,8 @@ export interface AddOnParts {
   readonly periodAt?: PeriodAt;
   /** At most one add-on has it. */
   readonly prices?: PricePort;
+  /** At most one add-on has it. */
+  readonly prompts?: PromptPort;
   readonly added?: AddedParts;
   /** Readers of files of the settings folder that only the add-on knows. */
   readonly extraFiles?: readonly ExtraReader[];
@@ -87,6 +92,12 @@ export interface AddOnParts {
   readonly dry?: (clock: Clock) => SnapshotSource;
   /** Tests one entry of a catalog, step by step. At most one add-on has it. */
   readonly testEntry?: (test: EntryTest) => AsyncIterable<TestStep>;
+  /** Reads the file of a capture. Throws an Error that names the line. At most one add-on has it. */
+  readonly readRecordings?: (text: string, file: string) => Promise<Recordings>;
+  /** At most one add-on has it. */
+  readonly recordCases?: RecordCases;
+  /** Work in a process of its own (jobs.ts), by its name. Input and events are plain values. */
+  readonly jobs?: Readonly<Record<string, (input: unknown) => AsyncIterable<object>>>;
   /** Creates the listener for operators. At most one add-on has it. */
   readonly createAdmin?: (options: AdminOptions) => AdminListener;
   /** Starts the export of telemetry, if the environment or server.yaml enables it. At most one add-on has it. */
@@ -105,6 +116,10 @@ export const addOnParts: readonly AddOnParts[] = registered;
 /** A part that at most one add-on has. Undefined: this build lacks it. */
 export const partOf = <K extends keyof AddOnParts>(key: K): AddOnParts[K] | undefined =>
   registered.find((parts) => parts[key] !== undefined)?.[key];
+
+/** Undefined: no add-on of the build does this work. */
+export const jobOf = (name: string): NonNullable<AddOnParts['jobs']>[string] | undefined =>
+  registered.find(({ jobs }) => jobs?.[name])?.jobs?.[name];
 
 /** The add-ons for dry runs without a process. */
 export const dryParts = (clock: Clock): readonly SnapshotSource[] =>

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 import type { Clock } from '../../plugin/index.ts';
 import type { Address } from '../http/listener/listeners.ts';
+import type { AlertDesk } from '../ports/alert.ts';
 import type { BootRow } from '../ports/boots.ts';
 import type { OpenStore } from '../ports/store.ts';
 import type { RecordSource } from '../record/record-query.ts';
@@ -9,6 +10,7 @@ import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { TlsIdentity } from '../settings/read/tls-files.ts';
 import type { Environment } from '../settings/values/references.ts';
 import type { AskParts } from './ask-parts.ts';
+import type { Captures } from './captures-port.ts';
 import type { Console } from './console-port.ts';
 import type { Explain, ExplainSource } from './explain-port.ts';
 import type { ObjectTrials } from './object-trials.ts';
@@ -24,7 +26,7 @@ export interface AdminListener {
 export interface AdminOptions extends ApiSources {
   readonly log: Pick<Logger, 'error' | 'warn'>;
   /** Read for each request: the token may change while the listener stays. */
-  readonly settings: () => Pick<ServerSettings, 'admin' | 'limits' | 'listen'>;
+  readonly settings: () => Pick<ServerSettings, 'admin' | 'limits' | 'listen' | 'chains'>;
   readonly env: Environment;
   /** Undefined: plain HTTP. */
   readonly tls?: TlsIdentity | undefined;
@@ -39,6 +41,8 @@ export interface ApiSources {
   readonly state: ApiStore | undefined;
   /** Writes an object that settings are compiled from, once all processes serve with it. Undefined: there is no store. */
   readonly trials: Pick<ObjectTrials, 'check' | 'run'> | undefined;
+  /** The folder of the settings. */
+  readonly configs: string;
   /** The settings that serve, and the objects of their files. */
   readonly inForce: () => InForce;
   /** The last reload, or the start. */
@@ -51,6 +55,10 @@ export interface ApiSources {
   readonly ask: AskParts;
   /** Undefined: this build has no console. */
   readonly console: Console | undefined;
+  /** Undefined: this build raises no alerts. */
+  readonly alerts: AlertDesk | undefined;
+  /** Undefined: this build captures nothing. */
+  readonly captures: Captures | undefined;
   /** This gateway, as the others on its store see it. */
   readonly replica: () => BootRow | undefined;
   readonly clock: Clock;

@@ -24,6 +24,14 @@ export interface Console {
   stats(query: StatsQuery): Promise<StatsAnswer>;
   /** A patch of the file that would hold an entry. */
   draft(inForce: InForce, wish: DraftWish): Promise<FileDraft>;
+  /** The mistakes of the settings in force with some texts replaced: file names with their texts. */
+  validate(inForce: InForce, texts: Readonly<Record<string, string>>): Promise<EditedAnswer>;
+  /** The same texts as a patch. */
+  patch(inForce: InForce, texts: Readonly<Record<string, string>>): Promise<FileDraft>;
+  /** The settings that this process has served, the latest first. */
+  readonly history: () => Promise<readonly SettingsVersion[]>;
+  /** Events of a job about the same texts, as their text. Undefined: too many run already. */
+  trial(inForce: InForce, wish: TrialWish, onLeave: OnLeave): Promise<AsyncIterable<string> | undefined>;
   /** Events of a test, as their text. Undefined: there were too many. */
   test(ask: AskParts, question: Omit<TestQuestion, 'id'>, onLeave: OnLeave): AsyncIterable<string> | undefined;
   /** The reply to a request in the name of a key. Undefined: too many are under way. */
@@ -32,6 +40,20 @@ export interface Console {
   written(inForce: InForce): Promise<WrittenSettings>;
   /** A file of the page, by its path below `/ui/`. Undefined: there is none. */
   page(path: string): Promise<PageFile | undefined>;
+}
+
+/** The counts of one process of its plugins, by their names in the settings. Plain values. */
+export interface PluginFigures {
+  readonly external: readonly string[];
+  readonly durations: readonly {
+    readonly plugin: string;
+    /** Seconds. */
+    readonly sum: number;
+    readonly boundaries: readonly number[];
+    readonly counts: readonly number[];
+  }[];
+  /** By code, of those that it threw itself; by kind, of faults. */
+  readonly errors: readonly { readonly plugin: string; readonly what: string; readonly count: number }[];
 }
 
 export interface PageFile {
@@ -132,7 +154,7 @@ interface KeptRecordSource {
 
 /** An entry for a list of a settings file. */
 export interface DraftWish {
-  readonly list: 'providers' | 'keys';
+  readonly list: 'providers' | 'keys' | 'prices';
   readonly entry: object;
 }
 
@@ -142,9 +164,49 @@ export interface FileDraft {
   readonly file: string;
   /** A unified diff. */
   readonly patch: string;
+  /** Lines around a change are left out: `git apply` needs `--unidiff-zero`. */
+  readonly cut?: boolean;
   readonly diagnostics?: readonly Diagnostic[];
   /** Why there is no patch. */
   readonly problem?: string;
+}
+
+/** A word in a line that replaces another. Columns count from 1. */
+export interface SettingsFix {
+  readonly line: number;
+  readonly column: number;
+  /** Behind the word. */
+  readonly end_column: number;
+  readonly text: string;
+}
+
+export interface EditedAnswer {
+  /** Of the edited settings; null: they cannot be used. */
+  readonly hash: string | null;
+  /** References that were not read: `env:NAME`, `file:PATH`. */
+  readonly unchecked: readonly string[];
+  /** With files as in the folder. */
+  readonly diagnostics: readonly (Diagnostic & { readonly fix?: SettingsFix })[];
+}
+
+export interface SettingsVersion {
+  readonly hash: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Who wrote the object of the state store. Undefined: files have changed. */
+  readonly by?: string;
+  /** `patch` from the version before; absent: it is not kept. The first version of a process has none. */
+  readonly files: readonly { readonly path: string; readonly patch?: string }[];
+}
+
+/** Texts of settings that somebody wishes, by their names in the folder, and what the job asks of them. */
+export interface TrialWish {
+  readonly job: 'effect' | 'tests';
+  readonly texts: Readonly<Record<string, string>>;
+  /** Plain values. */
+  readonly more: object;
+  /** The data of `done` when the job does not end. */
+  readonly failed: (message: string) => object;
 }
 
 /** Plain values: a worker may do the test. */

@@ -5,10 +5,8 @@ export interface Finding {
   readonly status: 'ok' | 'warning' | 'error' | 'skipped';
   readonly message: string;
 }
-
-type MakeFinding = (check: string, message: string) => Finding;
 const finding =
-  (status: Finding['status']): MakeFinding =>
+  (status: Finding['status']): ((check: string, message: string) => Finding) =>
   (check, message) => ({ check, status, message });
 
 export const ok = finding('ok');

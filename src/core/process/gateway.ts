@@ -8,7 +8,7 @@ import { systemClock } from '../kernel/system-clock.ts';
 import type { Clock } from '../../plugin/index.ts';
 import { diskFiles, withStoredObjects, type SettingsFiles } from '../settings/source/files.ts';
 import { loadSettled, type SettledLoad } from '../settings/read/load-settled.ts';
-import { NO_OBJECTS, storeSettings } from '../settings/source/stored-objects.ts';
+import { isCompiled, NO_OBJECTS, storeSettings } from '../settings/source/stored-objects.ts';
 import { compileServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder } from '../settings/source/watch.ts';
 import { createLogger } from '../record/log/logger.ts';
@@ -135,8 +135,8 @@ async function withStore(
   const open = partOf('openStore');
   const without = { ...first, settings: own!, store: undefined, source: disk };
   if (!open || !own || role.kind === 'worker') return without;
-  // The files may name entries of the catalog that only the store has.
-  if (!first.loaded.ok && !storeSettings(own.server)?.owns.includes('providers')) return without;
+  // The files may name entries of the catalog, prompts and configs that only the store has.
+  if (!first.loaded.ok && !storeSettings(own.server)?.owns.some(isCompiled)) return without;
   let reported = false;
   const report: Report = (problem) => {
     reported = true;
@@ -186,7 +186,7 @@ const recordFiles = (role: ProcessRole, { families }: Metrics, clock: Clock, log
 
 const directOutput = (destination: DestinationStream): LogOutput => ({
   write: (line) => destination.write(line),
-  writeSoon: (line) => destination.write(line.toString()),
+  writeSoon: (line) => destination.write(line),
 });
 
 /** Pause before reading again: a file missing at the start may be part of a running deployment. */

@@ -2,18 +2,19 @@ import { relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Snapshot } from '../compose/snapshot.ts';
 import { loadSettings, type LoadResult, type Settings } from '../settings/read/load.ts';
-import { storedEntryName } from '../settings/read/stored-catalog.ts';
 import type { Diagnostic } from '../settings/source/diagnostic.ts';
 import { sentFiles, withStoredObjects } from '../settings/source/files.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
 import {
+  isCompiled,
   nameOf,
   type ObjectReplica,
   type StoredChanges,
   type StoredObject,
-  storedProviders,
+  storedName,
 } from '../settings/source/stored-objects.ts';
 import type { Environment } from '../settings/values/references.ts';
+import { isLeftOut } from './lost-entries.ts';
 import type { InForce, ReloadResult } from './reload.ts';
 
 /** An object as a call wants it to be. Undefined: it is to go. */
@@ -48,14 +49,14 @@ export class ObjectTrials {
   /** Another process may write such objects too: they are reloaded as they come. */
   constructor(setup: TrialSetup) {
     this.#setup = setup;
-    this.#compiled = new Map(storedProviders(setup.objects.now).map((one) => [nameOf(one), one]));
+    this.#compiled = new Map([...setup.objects.now.objects].filter(([, { kind }]) => isCompiled(kind)));
     setup.objects.onChange((changes) => this.#isNews(changes) && void setup.reload());
   }
 
   /** An object that was tried is no news when the store has it, with a version. */
   #isNews({ changed, gone }: Omit<StoredChanges, 'known'>): boolean {
     let isNews = false;
-    for (const one of changed.filter(({ kind }) => kind === 'providers')) {
+    for (const one of changed.filter(({ kind }) => isCompiled(kind))) {
       const { value, problem } = this.#compiled.get(nameOf(one)) ?? {};
       isNews ||= problem !== one.problem || !isDeepStrictEqual(value, one.value);
       this.#compiled.set(nameOf(one), one);
@@ -77,9 +78,8 @@ export class ObjectTrials {
     const loaded = await loadSettings(configs, { env, files: source });
     const snapshot = loaded.settings && (await compile(loaded, files));
     await snapshot?.close();
-    // An entry that is not valid has no effect at a start, which is a warning.
-    const isLeftOut = object && !loaded.settings?.catalog.providers.some(({ slug }) => slug === id);
-    const own = isLeftOut ? storedEntryName(id) : undefined;
+    // An object that is not valid has no effect at a start, which is a warning.
+    const own = object && (!loaded.settings || isLeftOut(loaded.settings, object)) ? storedName(object) : undefined;
     const named = loaded.diagnostics.map((one) => ({ ...one, file: relative(configs, one.file) }));
     return {
       settings: loaded.settings,

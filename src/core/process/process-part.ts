@@ -9,13 +9,14 @@ import type { RecordFiles } from '../record/files/record-files.ts';
 import type { AccessLines } from '../record/log/access-log.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import type { Telemetry } from '../record/telemetry.ts';
+import type { Taps } from '../kernel/taps.ts';
 import type { Environment } from '../settings/values/references.ts';
 import type { Upstream } from '../upstream/types.ts';
 import type { SnapshotSource } from '../compose/snapshot-part.ts';
 import type { Upgrades } from '../http/listener/data-server.ts';
 import type { ResponseStore } from '../memory/ports.ts';
 import type { SharedByPrimary } from '../ports/shared-by-primary.ts';
-import type { AlertSink } from '../ports/alert.ts';
+import type { AlertDesk, AlertSink } from '../ports/alert.ts';
 import type { FleetMemory } from '../ports/fleet-memory.ts';
 import type { OpenStore, SharedUsage } from '../ports/store.ts';
 import type { BoundedRecord } from '../record/bounded-record.ts';
@@ -23,6 +24,7 @@ import type { RequestRecord } from '../record/record.ts';
 import type { RecordStore } from '../record/store.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { Tenants } from '../settings/compile/tenants.ts';
+import type { Captures } from './captures-port.ts';
 import type { Console } from './console-port.ts';
 import type { Explain } from './explain-port.ts';
 import type { CostLedger } from '../record/recorder.ts';
@@ -44,7 +46,10 @@ export interface Ports {
   readonly responses?: ResponseStore;
   readonly explain?: Explain;
   readonly console?: Console;
+  readonly captures?: Captures;
   readonly alerts?: AlertSink;
+  /** Undefined in a worker. */
+  readonly alertDesk?: AlertDesk;
   /** The costs of requests, and where they are written. */
   readonly costs?: Costs;
   /** Notes the use of a key of the state store. */
@@ -124,6 +129,8 @@ export interface ProcessParts {
 /** From these an add-on opens its part of a process. */
 export interface PartTools extends ProcessParts {
   readonly records: RecordStore;
+  /** For the add-on captures, which sets its members while it captures. */
+  readonly taps: Taps;
   /** All add-ons of the process, for dry runs. */
   readonly dry: () => readonly SnapshotSource[];
   /** The port that an add-on of the process fills. All are there once the first settings are compiled. */

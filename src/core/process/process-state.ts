@@ -13,6 +13,7 @@ import { RecordStore } from '../record/store.ts';
 import { CallersAsLabels, type MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { createRecorder } from '../record/recorder.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
+import type { Taps } from '../kernel/taps.ts';
 import { healthReports } from './health-metrics.ts';
 import { HeavyTurns } from '../http/gateway/admission/large-body-turns.ts';
 import { InFlight } from '../http/gateway/admission/in-flight.ts';
@@ -101,9 +102,10 @@ export function createProcessState(parts: ProcessParts): ProcessState {
   const turns = createTurns(parts, inFlight);
   const callers = new CallersAsLabels();
   const records = new RecordStore(clock, ended.flush);
+  const taps: Taps = {};
   const dry = () => opened.map((part) => part.dry?.() ?? part);
   const opened: readonly ProcessPart[] = addOnParts.flatMap(({ open }) =>
-    open ? [open({ ...parts, records, dry, port: (key) => portOf(opened, key) })] : [],
+    open ? [open({ ...parts, records, taps, dry, port: (key) => portOf(opened, key) })] : [],
   );
   let accessLog: AccessLog = () => {};
   let current: Pick<Snapshot, 'tenancy'> | undefined;
@@ -133,6 +135,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       ...toolsOf(parts, portOf(opened, 'fleetMemory')),
       recorder,
       inFlight,
+      taps,
       parts: opened,
       turns,
       tenantsBefore: () => current?.tenancy.current,

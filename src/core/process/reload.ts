@@ -156,7 +156,7 @@ export class Reloader {
     const modules = moduleVersions(settings.server.plugins ?? [], this.#setup.configs);
     const same = fingerprint(settings) === this.#fingerprint && this.#changedModules(modules).length === 0;
     if (loaded.ok && same) return this.#keep(loaded, files);
-    const lost = lostEntries(this.#inForce.settings, loaded, this.#setup.files.stored?.());
+    const lost = lostEntries(this.#inForce.settings, loaded);
     if (lost.length > 0) return this.#refuse([...loaded.diagnostics, ...lost]);
     reportRestartOnly(this.#inForce.settings.server, settings.server, loaded.reporter('server.yaml'));
     const snapshot = await this.#setup.compile(loaded, files);

@@ -64,15 +64,14 @@ export function createServers(
 ): Listening {
   const { clock, log, metrics, processState, inForce, store, onHint } = parts;
   const certificates = watchCertificates(parts);
-  const { inFlight, turns } = processState.shared;
-  const upgrades = portOf(processState.parts, 'upgrades');
-  const explain = portOf(processState.parts, 'explain');
+  const { inFlight, turns, taps } = processState.shared;
+  const [upgrades, explain] = [portOf(processState.parts, 'upgrades'), portOf(processState.parts, 'explain')];
   const { tls } = inForce.settings;
   // Without an admin API, too: another gateway may write to the store.
   const trials = trialsOf(parts, settled, reload);
   const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
   const { server: data, pipelines } = createDataServer(
-    createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault, onHint }),
+    createRequestPath({ live, inFlight, clock, log, taps, pluginFault: processState.shared.pluginFault, onHint }),
     live.current.server,
     { clock, inFlight, upgrades, turns, current: () => live.current.server, tls: tls.data, onHandshakeFailed },
   );
@@ -88,11 +87,8 @@ export function createServers(
         ...(await (workers ? workers.targets() : targets())),
       ],
       isReady() {
-        const reasons = [
-          ...(inFlight.draining ? ['draining'] : []),
-          ...(workers?.reasons() ?? []),
-          ...(store?.reasons() ?? []),
-        ];
+        const draining = inFlight.draining ? ['draining'] : [];
+        const reasons = [...draining, ...(workers?.reasons() ?? []), ...(store?.reasons() ?? [])];
         return { ready: reasons.length === 0, reasons };
       },
     }),
@@ -101,9 +97,12 @@ export function createServers(
       explains: workers?.explains ?? explain?.explains,
       explain,
       console: portOf(processState.parts, 'console'),
+      alerts: portOf(processState.parts, 'alertDesk'),
+      captures: portOf(processState.parts, 'captures'),
       log,
       state: store,
       env: parts.env,
+      configs: parts.configs,
       replica: () => portOf(processState.parts, 'usage')?.fleet.self(),
       trials,
       clock,

@@ -33,7 +33,7 @@ interface ProviderDefinition<E extends CatalogEntry> {
   /** True for an entry without credentials, where each request must carry its caller's token. Default: false for all entries. */
   needsCallerToken?(entry: E): boolean;
   /** The parameters that a gateway config sends to the entry. `model` has no `@slug/`; paths are relative to them. */
-  checkParams?(entry: E, params: Params, report: Report): void;
+  checkParams?(entry: E, params: Readonly<Record<string, unknown>>, report: Report): void;
   /** The tasks of a model by its name, without `@slug/`; undefined where the name does not tell. */
   tasksOf?(entry: E, model: string): ReadonlySet<ModelTask> | undefined;
   /** The APIs in which requests for the model are sent. Undefined where the settings do not determine them. */
@@ -41,8 +41,6 @@ interface ProviderDefinition<E extends CatalogEntry> {
 }
 
 export type Spoken = Pick<Location, 'format' | 'host' | 'extensions'>;
-
-type Params = Readonly<Record<string, unknown>>;
 
 /** A provider in the registry, without its entry type. */
 export type Provider = Required<ProviderDefinition<CatalogEntry>>;

@@ -22,6 +22,4 @@ export function addProviders(providers: readonly Provider[]): void {
   for (const provider of providers) table.set(provider.name, provider);
 }
 
-export function isProviderName(name: string): name is ProviderName {
-  return table.has(name);
-}
+export const isProviderName = (name: string): name is ProviderName => table.has(name);

@@ -39,13 +39,10 @@ function checkForm(model: string): void {
 }
 
 /** A checked name as one path segment. `@` is not encoded, as in Google's own clients. */
-export function modelSegment(model: string): string {
-  return encodeURIComponent(model).replaceAll('%40', '@');
-}
+export const modelSegment = (model: string): string => encodeURIComponent(model).replaceAll('%40', '@');
 
-export function unusable(model: string, why: string): GatewayError {
-  return new GatewayError('invalid_model', `The model name ${quote(model)} ${why}.`, { param: 'model' });
-}
+export const unusable = (model: string, why: string): GatewayError =>
+  new GatewayError('invalid_model', `The model name ${quote(model)} ${why}.`, { param: 'model' });
 
 /** The error for a model that has no such task at its upstream. */
 export function unsupportedTask(model: string, task: ModelTask): GatewayError {

@@ -26,7 +26,8 @@ interface AttemptEnd {
 
 export function endOfAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd): AttemptEnd {
   const isLast = attempt === exchange.attempts.at(-1);
-  const error = attempt.error ?? (isLast ? errorOfReply(exchange, attempt, end) : undefined);
+  const ofReply = isLast ? (end.error ?? exchange.error) : undefined;
+  const error = attempt.error ?? (ofReply && errorOfReply(ofReply, attempt));
   if (attempt.error) return { error, errorCode: attempt.error.code };
   // An earlier attempt without an error of its own must have failed.
   if (!isLast) return { error, errorCode: 'upstream_error' };
@@ -37,12 +38,10 @@ export function endOfAttempt(exchange: Exchange, attempt: Attempt, end: RecordEn
 const ENDED_BY_GATEWAY: ReadonlySet<ErrorCode> = new Set(['shutting_down', 'timeout_request', 'budget_cut']);
 
 /** An error of the reply belongs to the last attempt, except a plugin's failure after a complete answer. */
-function errorOfReply(exchange: Exchange, attempt: Attempt, end: RecordEnd): GatewayError | undefined {
-  const error = end.error ?? exchange.error;
-  if (!error || !attempt.reply || error instanceof UpstreamError) return error;
+function errorOfReply(error: GatewayError, attempt: Attempt): GatewayError | undefined {
+  if (!attempt.reply || error instanceof UpstreamError) return error;
   return isEndedByGateway(error) && !attempt.signals?.ended ? error : undefined;
 }
 
-export function isEndedByGateway(error: GatewayError | undefined): boolean {
-  return error !== undefined && ENDED_BY_GATEWAY.has(error.code) && !(error instanceof UpstreamError);
-}
+export const isEndedByGateway = (error: GatewayError | undefined): boolean =>
+  error !== undefined && ENDED_BY_GATEWAY.has(error.code) && !(error instanceof UpstreamError);

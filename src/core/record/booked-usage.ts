@@ -1,7 +1,7 @@
 import { isWithin, UNKNOWN_MOST } from '../../formats/counts.ts';
-import type { Signals, UpstreamFailure, Usage } from '../../formats/events.ts';
+import type { Signals, Usage } from '../../formats/events.ts';
 import type { Attempt, Exchange, TryRecord } from '../kernel/index.ts';
-import type { ErrorCode, ModelTask } from '../../plugin/index.ts';
+import type { ModelTask } from '../../plugin/index.ts';
 
 /**
  * The usage of a reply as the provider counts it. Undefined where it cannot be true: its counts contradict each other,
@@ -17,11 +17,9 @@ export function believedUsage(
   if (!usage) return undefined;
   const { input, output } = resolved?.mostUsage ?? UNKNOWN_MOST;
   // A reply may hold several answers, each as long as the model allows.
-  const most = usage.output <= output ? output : output + received(tries);
+  const most = usage.output <= output ? output : output + tries.reduce((sum, { bytesIn }) => sum + bytesIn, 0);
   return isWithin(usage, Math.max(input, bytes), most) ? usage : undefined;
 }
-
-const received = (tries: readonly TryRecord[]): number => tries.reduce((sum, { bytesIn }) => sum + bytesIn, 0);
 
 /** Of English text, for the models of all vendors. */
 const BYTES_PER_TOKEN = 4;
@@ -62,44 +60,11 @@ function deliveredOf({ signals, stream, bytesIn, longest = Infinity }: Answered)
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
-/** Failures that readers of the gateway find in a reply. All others are the upstream's own. */
-const FOUND_BY_READERS: ReadonlySet<string | undefined> = new Set([undefined, 'unreadable_reply', 'reply_too_large']);
-
-const isReported = ({ kind, code }: UpstreamFailure): boolean => code !== undefined || !FOUND_BY_READERS.has(kind);
-
-/**
- * A request that brought neither a count nor content, because the client left, a timeout passed or the connection
- * broke: the upstream may go on and charge. A redirect, a web page and a reported failure are not among these.
- */
-export function isUndelivered({ firstByteAt }: TryRecord, signals: Signals | undefined): boolean {
-  if (!signals) return firstByteAt === undefined;
-  const { usage, content, text, ended, failure } = signals;
-  return !usage && !content && text === 0 && !ended && !(failure && isReported(failure));
-}
-
-export const BY_BYTES: ReadonlySet<ModelTask | undefined> = new Set(['generate', 'completions', 'embeddings']);
-
-interface SentUsage {
-  readonly attempt: Attempt;
-  readonly task: ModelTask | undefined;
-  readonly bytes: number;
-}
-
-/** The upstream's usage of a complete reply, or of one that it reports as failed. */
-export function reportedUsage(
-  attempt: Attempt,
-  { errorCode, bytes }: { readonly errorCode: ErrorCode | undefined; readonly bytes: number },
-): Usage | undefined {
-  const { signals } = attempt;
-  const isWhole = (signals?.ended && errorCode === undefined) || signals?.failure?.isCounted;
-  return isWhole ? believedUsage(attempt, signals, bytes) : undefined;
-}
-
 /** By the bytes of the request, and the text and pieces of its reply. */
 export function estimatedUsageOf(
   { bytesIn }: TryRecord,
   signals: Signals | undefined,
-  { attempt, task, bytes }: SentUsage,
+  { attempt, task, bytes }: { readonly attempt: Attempt; readonly task: ModelTask | undefined; readonly bytes: number },
 ): Usage {
   const { reply, outbound, reserve } = attempt;
   const stream = reply?.stream ?? outbound?.stream ?? false;

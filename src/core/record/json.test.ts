@@ -89,6 +89,8 @@ describe('a record as JSON', () => {
       first_content_ms: 900,
       deadline_ms: 900_000,
       config: { id: 'prod', hash: 'feedfeedfeedfeed' },
+      // It named none.
+      model: '',
       settings_hash: '0123456789abcdef',
       client_ip: '127.0.0.1',
       bytes_in: 0,

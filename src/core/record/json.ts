@@ -1,11 +1,10 @@
 import type { BoundedRecord } from './bounded-record.ts';
-import { REQUEST_FIELDS } from './fields/request-fields.ts';
-import { valuesReader } from './fields/record-values.ts';
+import { valuesOf } from './fields/values.generated.ts';
 import { isRescued, type RecordJson } from './record-query.ts';
 import { scrub } from './scrub.ts';
 
 /** With credentials that a caller may have put into its path or model: for filters alone. */
-export const rawRecord: (record: BoundedRecord) => RecordJson = valuesReader(REQUEST_FIELDS);
+export const rawRecord: (record: BoundedRecord) => RecordJson = valuesOf;
 
 export const recordText = (record: BoundedRecord): string => scrub(JSON.stringify(rawRecord(record)));
 
@@ -37,6 +36,7 @@ const IN_LISTS = [
 export function recordLine(record: RecordJson): object {
   const { config, attempts = [], skipped = [], retries, left_out } = record;
   const last = attempts.at(-1);
+  const answered = attempts.find((attempt) => attempt.answered);
   const fields = {
     ...Object.fromEntries(IN_LISTS.map((name) => [name, record[name]])),
     rescued: isRescued(record) || undefined,
@@ -45,7 +45,8 @@ export function recordLine(record: RecordJson): object {
     request_model: last?.request_model,
     target: last?.target,
     target_name: last?.target_name,
-    tokens: attempts.find(({ answered }) => answered)?.tokens,
+    tokens: answered?.tokens,
+    prefixes: answered?.prefixes,
     attempts: attempts.length + (left_out?.attempts ?? 0),
     retries,
     skipped: skipped.length + (left_out?.skipped ?? 0),

@@ -33,6 +33,7 @@ const recurring = (): RecurringTexts => new RecurringTexts(cut);
 const TEXTS = {
   path: recurring(),
   userAgent: recurring(),
+  asked: recurring(),
   target: recurring(),
   model: recurring(),
   url: recurring(),
@@ -49,13 +50,12 @@ interface RecordSources {
 
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
 export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
-  const { request, operation, config, prompt, startedAt } = exchange;
-  const basis = { endedAt: at.endedAt, receivedAt: at.receivedAt, prices: more.prices };
+  const { request, operation, config, prompt, startedAt, draws } = exchange;
+  const basis = { ...at, prices: more.prices };
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
   const last = attempts.at(-1);
   // A request that itself names its target has a config without an id.
   const chosen = config?.id === '' ? undefined : config;
-  const { metadata, metadataDropped, metadataLeftOut } = metadataOf(exchange);
   const result = resultOf(exchange, end);
   return {
     id: exchange.id,
@@ -75,11 +75,11 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     keyId: exchange.caller?.keyId,
     team: exchange.caller?.team,
     origin: exchange.caller?.origin,
-    metadata,
-    metadataDropped,
-    metadataLeftOut,
+    ...metadataOf(exchange),
     configId: chosen?.id,
     configHash: chosen?.hash,
+    namesConfig: exchange.namesConfig,
+    askedModel: TEXTS.asked.of(exchange.askedModel),
     alias: exchange.alias?.listed,
     prompt: prompt && { id: prompt.id, version: prompt.version },
     upload: exchange.upload,
@@ -107,6 +107,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     ignoredPlace: ignoredPlaceOf(request.params),
     // Bounded by the nesting of a config; the paths are the config's, not the caller's.
     conditions: exchange.conditions.length === 0 ? NONE : conditionsOf(exchange),
+    draws,
     guards: exchange.guards,
   };
 }
@@ -170,6 +171,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
   const last = tries.at(-1);
   const usage = bookedUsage(exchange, attempt);
   const context = { exchange, error, errorCode, end, endedAt };
+  const answered = isLast && hasAnswered(reply, attempt.error);
   return {
     number: attempt.number,
     target: TEXTS.target.of(target.path),
@@ -182,7 +184,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     errorCode,
     errorType: errorTypeOf(errorCode),
     failure: error && errorCode === error.code ? failureOf(error) : undefined,
-    answered: isLast && hasAnswered(reply, attempt.error),
+    answered,
     counted: tries.length > 0 || isUnsent(errorCode),
     stream: reply?.stream ?? isStream(exchange),
     commit: target.commit,
@@ -203,6 +205,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     files: recordFiles(attempt),
     defaulted: recordDefaulted(attempt),
     estimated: attempt.resolved?.estimatesTokens ?? false,
+    prefixes: attempt.prefixes?.(answered),
   };
 }
 

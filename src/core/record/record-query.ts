@@ -33,6 +33,7 @@ interface AttemptJson {
   readonly answered?: boolean;
   readonly failure?: object;
   readonly tokens?: object;
+  readonly prefixes?: object;
 }
 
 type Values = readonly (string | undefined)[];
@@ -86,6 +87,8 @@ export interface RecordQuery extends Readonly<Partial<Record<RecordDimension, re
   readonly labels?: Readonly<Record<string, readonly string[]>>;
   /** A text that the record has somewhere, in any case. */
   readonly text?: string;
+  /** The lines are whole records. */
+  readonly whole?: boolean;
 }
 
 /** The latest places of a list. */

@@ -8,21 +8,19 @@ export const roundSimilarity = (similarity: number | undefined): number | undefi
   similarity === undefined ? undefined : Math.round(similarity * 10_000) / 10_000;
 
 /** @param cost of the call for vectors */
-export function recordSemantic(
+export const recordSemantic = (
   { result, reason, similarity, embedding }: SemanticLookup,
   cost: RecordedCost | undefined,
-): RecordedSemantic {
-  return {
-    result,
-    reason: reason === undefined ? undefined : cut(reason),
-    similarity,
-    embedding: embedding && {
-      provider: embedding.slug,
-      modelLabel: embedding.modelLabel,
-      durationMs: embedding.to - embedding.from,
-      tokens: embedding.tokens,
-      cost,
-      result: embedding.result,
-    },
-  };
-}
+): RecordedSemantic => ({
+  result,
+  reason: reason === undefined ? undefined : cut(reason),
+  similarity,
+  embedding: embedding && {
+    provider: embedding.slug,
+    modelLabel: embedding.modelLabel,
+    durationMs: embedding.to - embedding.from,
+    tokens: embedding.tokens,
+    cost,
+    result: embedding.result,
+  },
+});

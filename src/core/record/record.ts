@@ -12,6 +12,7 @@ import type {
 import type { DefaultedParam, Loss } from '../../formats/conversation.ts';
 import type { FinishReason, Usage } from '../../formats/events.ts';
 import type { DisconnectStage, ErrorTypeLabel, RejectionReason } from './error-types.ts';
+import type { PromptPrefixes } from '../kernel/prompt-prefixes.ts';
 import type { RecordedCost } from './costs.ts';
 import type { Substitution } from './substitution.ts';
 
@@ -104,6 +105,8 @@ export interface RecordedAttempt {
   readonly lostCosts: readonly RecordedCost[];
   /** The gateway estimated the count of tokens; nothing was sent. */
   readonly estimated: boolean;
+  /** Of the prompt of an attempt that answered. Undefined: none were made. */
+  readonly prefixes: PromptPrefixes | undefined;
   /** An entry with `count` stands for that many unnamed losses. */
   readonly losses: readonly Pick<Loss, 'param' | 'action' | 'count'>[];
   /** Stored files that the request names, each once. */
@@ -183,6 +186,10 @@ export interface RequestRecord {
   /** Undefined for a request without a gateway config, and so is the hash. */
   readonly configId: string | undefined;
   readonly configHash: string | undefined;
+  /** The caller's header named the config, or had it. Undefined: the default of its key or of the server, or an alias. */
+  readonly namesConfig: 'named' | 'inline' | undefined;
+  /** As the caller named it, whatever the settings put in its place. */
+  readonly askedModel: string | undefined;
   /** The alias that the request named as its model; a wildcard as catalog.yaml has it: `openai/*`. */
   readonly alias: string | undefined;
   /** The version of a prompt that the request used, even if its texts could not be made. */
@@ -222,6 +229,8 @@ export interface RequestRecord {
   /** Project and location in the path of a Vertex AI client, which the gateway ignores. */
   readonly ignoredPlace: { readonly project: string; readonly location: string } | undefined;
   readonly conditions: readonly ChosenBranch[];
+  /** Random numbers of load balances, in order. Undefined: none was drawn. */
+  readonly draws: readonly number[] | undefined;
   /** Decisions of guards, without a text. Undefined: there was none. Bounded by the settings. */
   readonly guards: readonly GuardVerdict[] | undefined;
 }

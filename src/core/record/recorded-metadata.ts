@@ -39,8 +39,8 @@ export function metadataOf({ metadata: all, caller, request, droppedMetadata = 0
 }
 
 /** The branches that a request took. Credentials among the values that their conditions compared are replaced, too. */
-export function conditionsOf({ conditions, request }: Exchange): RequestRecord['conditions'] {
-  return conditions.map((chosen) => {
+export const conditionsOf = ({ conditions, request }: Exchange): RequestRecord['conditions'] =>
+  conditions.map((chosen) => {
     if (!chosen.tests) return chosen;
     const mask = maskFor(request, chosen.tests.map(({ found }) => String(found)).join('\n'));
     const tests = chosen.tests.map(({ field, found }) => ({
@@ -49,7 +49,6 @@ export function conditionsOf({ conditions, request }: Exchange): RequestRecord['
     }));
     return { ...chosen, tests };
   });
-}
 
 /** @param text in which the credentials of a request may occur: few or none do, while a request may have thousands of cookies */
 function maskFor({ headers }: Exchange['request'], text: string): (part: string) => string {

@@ -63,9 +63,8 @@ const ERROR_TYPE_OF_STATUS: Readonly<Record<number, ErrorTypeLabel>> = {
 const errorTypeOfStatus = (status: number): ErrorTypeLabel =>
   ERROR_TYPE_OF_STATUS[status] ?? (status < 500 ? 'invalid_request' : 'server_error');
 
-export function errorTypeOf(code: ErrorCode | undefined): ErrorTypeLabel | '' {
-  return code ? ERROR_LABELS[code].errorType : '';
-}
+export const errorTypeOf = (code: ErrorCode | undefined): ErrorTypeLabel | '' =>
+  code ? ERROR_LABELS[code].errorType : '';
 
 /** @param end the end of the request, for an attempt or try that has no end of its own */
 export function outcomeOf(code: ErrorCode | undefined, end: RecordEnd | undefined): RequestOutcome {
@@ -105,14 +104,12 @@ const SCRUBBED = 4 * MAX_MESSAGE;
 const reported = (text: string | undefined, length?: number): string | undefined =>
   text === undefined ? undefined : cut(scrub(text.slice(0, SCRUBBED)), length);
 
-export function failureOf(error: GatewayError): RecordedFailure {
-  return {
-    kinds: failureKinds(error),
-    status: error.status,
-    upstreamKind: error.upstreamKind === undefined ? undefined : cut(error.upstreamKind),
-    upstreamMessage: reported(error.upstreamReport?.message, MAX_MESSAGE),
-    upstreamParam: reported(error.upstreamReport?.param),
-    upstreamCode: reported(error.upstreamReport?.code),
-    retryAfterMs: error.retryAfterMs,
-  };
-}
+export const failureOf = (error: GatewayError): RecordedFailure => ({
+  kinds: failureKinds(error),
+  status: error.status,
+  upstreamKind: error.upstreamKind === undefined ? undefined : cut(error.upstreamKind),
+  upstreamMessage: reported(error.upstreamReport?.message, MAX_MESSAGE),
+  upstreamParam: reported(error.upstreamReport?.param),
+  upstreamCode: reported(error.upstreamReport?.code),
+  retryAfterMs: error.retryAfterMs,
+});

@@ -53,7 +53,7 @@ function createBench(access: Partial<AccessLogOptions> = {}): Bench {
     ended,
     accessLog: createAccessLog({
       log,
-      lines: { write: (line) => destination.write(line.toString()) },
+      lines: { write: (line) => destination.write(line) },
       mode: 'all',
       ...access,
     }),
@@ -592,7 +592,7 @@ function createQueueBench({ failing = '' } = {}) {
   records.resize(10);
   const accessLog = createAccessLog({
     log,
-    lines: { write: (line) => destination.write(line.toString()) },
+    lines: { write: (line) => destination.write(line) },
     mode: 'all',
   });
   const recorder = createRecorder({

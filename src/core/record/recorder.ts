@@ -133,6 +133,7 @@ function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) 
     records,
     recordFiles,
     countSemconv,
+    openSpan,
     alsoTo,
     costs: { ledger } = {},
     log,
@@ -143,10 +144,10 @@ function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) 
     ({ record }) => requestMetrics.count(record),
     ...(countSemconv ? [({ record }: EndedRequest) => countSemconv(record)] : []),
     ({ bounded, wallMs }) => accessLog(bounded, wallMs),
-    ({ bounded }) => records?.keep(bounded),
+    ...(records ? [({ bounded }: EndedRequest) => records.keep(bounded)] : []),
     ...(recordFiles ? [({ bounded }: EndedRequest) => recordFiles.write(bounded)] : []),
     ...(alsoTo ? [({ record, bounded }: EndedRequest) => alsoTo(record, bounded)] : []),
-    ({ record, span }) => span?.close(record),
+    ...(openSpan ? [({ record, span }: EndedRequest) => span?.close(record)] : []),
   ];
   return (all) => {
     for (const output of outputs)

@@ -132,6 +132,17 @@ const loss = fc.record(
 
 const cache = maybe(fc.constantFrom('hit', 'miss', 'shared', 'semantic_hit', 'refresh', 'bypass'));
 
+const PREFIXES: RecordedAttempt['prefixes'] = {
+  by: 'k',
+  tools: 600,
+  system: 0,
+  sorted: 'Zm9vYmFyYmF6cXV4',
+  prefixes: [
+    [512, 'Zm9vYmFyYmF6cXV1'],
+    [600, 'Zm9vYmFyYmF6cXV2'],
+  ],
+};
+
 const attempt: fc.Arbitrary<RecordedAttempt> = fc
   .record({
     number: count,
@@ -171,6 +182,7 @@ const attempt: fc.Arbitrary<RecordedAttempt> = fc
     substitution: fc.constantFrom(undefined, ...SUBSTITUTIONS),
     lostCosts: fc.array(cost, { maxLength: 2 }),
     estimated: fc.boolean(),
+    prefixes: fc.constantFrom(undefined, PREFIXES),
     losses: fc.array(loss, { maxLength: 3 }),
     files: fc.array(fc.record({ id: text, bytes: count, way: fc.constantFrom('inline', 'uri') }), { maxLength: 2 }),
     defaulted: fc.array(fc.record({ param: text, value: fc.nat() }), { maxLength: 2 }),
@@ -206,6 +218,11 @@ export const anyRecord: fc.Arbitrary<BoundedRecord> = fc
     metadataDropped: fc.nat(1),
     metadataLeftOut: fc.nat(1),
     configId: maybe(fc.constant('prod')),
+    namesConfig: maybe(fc.constantFrom('named' as const, 'inline' as const)),
+    askedModel: maybe(fc.constantFrom('gpt-4o-mini', '@openai/gpt-4o-mini', 'fast')),
+    draws: maybe(
+      fc.array(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), { minLength: 1, maxLength: 3 }),
+    ),
     alias: maybe(fc.constantFrom('fast', 'claude-gw-x')),
     prompt: maybe(fc.record({ id: text, version: count })),
     upload: maybe(fc.record({ id: text, bytes: count })),

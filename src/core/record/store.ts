@@ -39,12 +39,13 @@ interface FoundRecord {
 
 interface FittingRecord extends FoundRecord {
   readonly filter: ReturnType<typeof recordFilter>;
+  readonly whole: boolean | undefined;
 }
 
 /** Undefined: only its credentials fit. An answer must not tell that a record has one. */
-function lineOf({ place, record, filter }: FittingRecord): PlacedLine | undefined {
+function lineOf({ place, record, filter, whole }: FittingRecord): PlacedLine | undefined {
   const json = recordJson(record);
-  return !filter || filter(json) ? { place, line: recordLine(json) } : undefined;
+  return !filter || filter(json) ? { place, line: whole ? json : recordLine(json) } : undefined;
 }
 
 /** The wall clock of a request and the one of a list may differ by this much. */
@@ -159,7 +160,7 @@ export class RecordStore {
 
   /** The records that may fit; undefined: the end of a slice. */
   *#found(query: RecordQuery): Generator<FittingRecord | undefined> {
-    const { state, since = -Infinity, until = Infinity, after, newer } = query;
+    const { state, since = -Infinity, until = Infinity, after, newer, whole } = query;
     const filter = recordFilter(query);
     const isPossible = ({ state: own, receivedAt }: BoundedRecord, place: RecordPlace): boolean =>
       mayHaveState(own, state) &&
@@ -170,7 +171,7 @@ export class RecordStore {
     for (const { place, record } of this.#stored(isPossible, newer)) {
       examined += 1;
       if (examined % SLICE === 0) yield undefined;
-      if (!filter || filter(rawRecord(record))) yield { place, record, filter };
+      if (!filter || filter(rawRecord(record))) yield { place, record, filter, whole };
     }
   }
 

@@ -17,7 +17,10 @@ export function substitutionOf(
   const answered = signals.model;
   // A name without a price is that of a deployment, which any model may serve.
   const model =
-    answered !== undefined && isOtherModel(resolved.model, answered) && prices?.knows(resolved, receivedAt) === true;
+    answered !== undefined &&
+    answered !== resolved.model &&
+    isOtherModel(resolved.model, answered) &&
+    prices?.knows(resolved, receivedAt) === true;
   // A kept reply has the tier of the request that it answered first.
   const tier =
     cache !== 'hit' &&
@@ -42,7 +45,6 @@ function isOtherTier(asked: unknown, answered: string | undefined): boolean {
 let latest = { asked: '', answered: '', isOther: false };
 
 function isOtherModel(asked: string, answered: string): boolean {
-  if (asked === answered) return false;
   if (asked !== latest.asked || answered !== latest.answered)
     latest = { asked, answered, isOther: plain(asked) !== plain(answered) };
   return latest.isOther;

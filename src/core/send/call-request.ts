@@ -15,7 +15,7 @@ export class CallRequest implements OutboundRequest {
   readonly method = 'POST';
   readonly body: OutboundRequest['body'];
   readonly stream: boolean;
-  readonly openReader: OutboundRequest['openReader'];
+  openReader: OutboundRequest['openReader'];
   readonly cancellation: OutboundRequest['cancellation'];
   readonly origin: Origin;
   readonly caller: string;
@@ -145,6 +145,5 @@ const secretsIn = (body: OutboundRequest['body']): readonly string[] =>
   typeof body === 'string' || Buffer.isBuffer(body) ? secretsInBody(body) : [];
 
 /** The credential values without their scheme (`Bearer`, `Basic`): an upstream might quote them so in an error. */
-function secretsOf(credentials: CredentialHeaders): readonly string[] {
-  return Object.values(credentials).map((value) => value.replace(/^(?:Bearer|Basic) /, ''));
-}
+const secretsOf = (credentials: CredentialHeaders): readonly string[] =>
+  Object.values(credentials).map((value) => value.replace(/^(?:Bearer|Basic) /, ''));

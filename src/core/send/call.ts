@@ -138,8 +138,11 @@ function tryOnce<T>(
   };
   const send = (credentials: Headers): Promise<T> => {
     const request = new CallRequest(job, call, credentials);
+    const tap = job.setup.taps?.calling?.(job.exchange, attempt, request, record);
+    if (tap) request.openReader = (reply) => tap.reading(reply, call.openReader(reply));
     return job.setup.upstream.send(request, record).then((result) => {
       record.status = result.status;
+      if (tap && !result.ok) tap.refused(result);
       return then({ result, request, record, credentials });
     }, failed);
   };

@@ -1,5 +1,6 @@
 import type { CatalogEntry } from '../catalog/catalog.ts';
 import type { Attempt, Exchange, Outbound } from '../kernel/index.ts';
+import type { Taps } from '../kernel/taps.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { OutboundRequest, Upstream } from '../upstream/types.ts';
@@ -10,6 +11,7 @@ export interface SenderSetup {
   readonly limits: ServerSettings['limits'];
   /** See `OutboundRequest.onHold`. */
   readonly hold: (exchange: Exchange, bytes: number) => boolean;
+  readonly taps?: Taps | undefined;
 }
 
 export interface SendJob {

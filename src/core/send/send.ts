@@ -15,8 +15,7 @@ export function createSender(setup: SenderSetup): Sender {
       const { outbound } = attempt;
       if (!outbound) throw new GatewayError('internal_error', 'The send plugin ran before a request was encoded.');
       if (outbound.answer) {
-        const type = outbound.contentType ?? 'application/json';
-        const headers = { 'content-type': type };
+        const headers = { 'content-type': outbound.contentType ?? 'application/json' };
         return Promise.resolve({ status: 200, headers, body: outbound.answer, stream: false });
       }
       const entry = attempt.resolved && entryOf(attempt.resolved);
@@ -28,19 +27,17 @@ export function createSender(setup: SenderSetup): Sender {
   };
 }
 
-function wholeRequest({ attempt, outbound }: SendJob): UpstreamCall {
-  return {
-    number: 0,
-    body: outbound.form ?? outbound.body,
-    stream: outbound.stream,
-    cancellation: attempt.cancellation,
-    openReader: (reply) => {
-      const reader = outbound.openReader(reply);
-      attempt.signals = reader.signals;
-      return reader;
-    },
-  };
-}
+const wholeRequest = ({ attempt, outbound }: SendJob): UpstreamCall => ({
+  number: 0,
+  body: outbound.form ?? outbound.body,
+  stream: outbound.stream,
+  cancellation: attempt.cancellation,
+  openReader: (reply) => {
+    const reader = outbound.openReader(reply);
+    attempt.signals = reader.signals;
+    return reader;
+  },
+});
 
 /**
  * Upstream reply headers that clients get. An upstream must not set cookies or connection headers for the client.

@@ -131,10 +131,9 @@ async function readiness({ isReady, targets, clock, startedAt }: Context, verbos
 }
 
 /** A coding with `q=0` is refused (RFC 9110, section 12.5.3). */
-function acceptsGzip(header: string | string[] | undefined): boolean {
-  return [header ?? []]
+const acceptsGzip = (header: string | string[] | undefined): boolean =>
+  [header ?? []]
     .flat()
     .join(',')
     .split(',')
     .some((coding) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));
-}

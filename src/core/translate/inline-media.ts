@@ -33,15 +33,13 @@ interface InlinerSetup {
  * Downloads remote media for targets that fetch none, under the rules of the target's config. The cache runs before it
  * and keys such a request by its addresses, whose content may change, as for a target that fetches them itself.
  */
-export function createMediaInliner(setup: InlinerSetup): MediaInliner {
-  return {
-    inline(exchange, attempt, resolved) {
-      const placed = setup.placeFiles?.(exchange, attempt, resolved);
-      if (!placed) return inlineRemote(exchange, attempt, { resolved, body: attempt.body, setup });
-      return placed.then((body) => inlineRemote(exchange, attempt, { resolved, body, setup }) ?? body);
-    },
-  };
-}
+export const createMediaInliner = (setup: InlinerSetup): MediaInliner => ({
+  inline(exchange, attempt, resolved) {
+    const placed = setup.placeFiles?.(exchange, attempt, resolved);
+    if (!placed) return inlineRemote(exchange, attempt, { resolved, body: attempt.body, setup });
+    return placed.then((body) => inlineRemote(exchange, attempt, { resolved, body, setup }) ?? body);
+  },
+});
 
 interface RemoteSetup {
   readonly resolved: ResolvedTarget;

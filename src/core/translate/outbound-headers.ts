@@ -132,8 +132,8 @@ export function lostFeatures(
 }
 
 /** All such headers of the caller. The cache key contains them, because they change replies. */
-export function spokenHeaders({ longContext, request }: Exchange): readonly (string | undefined)[] {
-  return Object.values(formats).flatMap(({ requestHeaders }) => {
+export const spokenHeaders = ({ longContext, request }: Exchange): readonly (string | undefined)[] =>
+  Object.values(formats).flatMap(({ requestHeaders }) => {
     if (!requestHeaders) return [];
     const { version, features } = requestHeaders;
     return [
@@ -142,7 +142,6 @@ export function spokenHeaders({ longContext, request }: Exchange): readonly (str
       ...(longContext ? [features.longContext] : []),
     ];
   });
-}
 
 export const lostFeature = ({ header }: Pick<ModelFeatures, 'header'>, name: string, reason: string): Loss => ({
   param: `${header}: ${name}`,

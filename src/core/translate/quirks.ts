@@ -8,16 +8,11 @@ import type { BodyLimit, BodyEnvelope, Quirks } from '../providers/provider.ts';
 import { viewOf } from './translation-job.ts';
 import { lostFeature, namesIn } from './outbound-headers.ts';
 
-interface FormatPair {
-  readonly client: Format;
-  readonly upstream: Format;
-}
-
 /** Adapts the request that a format has written to the quirks of the target's host. */
 export function applyQuirks(
   prepared: Prepared,
   quirks: Quirks | undefined,
-  { client, upstream }: FormatPair,
+  { client, upstream }: { readonly client: Format; readonly upstream: Format },
 ): Prepared {
   if (!quirks) return prepared;
   const { takesFeature, featureNames, envelope, bodyLimit, explain } = quirks;
@@ -71,11 +66,9 @@ function refuseLarger({ bytes, words }: BodyLimit, { body }: Outbound): void {
   throw new UpstreamError('request_too_large', message);
 }
 
-type Split = (names: readonly string[]) => readonly string[];
-
 interface Filter {
   readonly features: ModelFeatures;
-  readonly split: Split;
+  readonly split: (names: readonly string[]) => readonly string[];
 }
 
 function filterHeader(headers: Outbound['headers'], { features, split }: Filter): Outbound['headers'] {

@@ -173,9 +173,8 @@ const targetOf = ({ format, host }: FieldsTarget): 'claude' | 'vertex' | 'other'
 };
 
 /** A null counts as absent. */
-function isPresent(body: RequestBody, field: string): boolean {
-  return body.has(field) && (body.value(field) ?? null) !== null;
-}
+const isPresent = (body: RequestBody, field: string): boolean =>
+  body.has(field) && (body.value(field) ?? null) !== null;
 
 function refusal(row: TargetField): GatewayError {
   const { field, code } = row;

@@ -126,14 +126,12 @@ function* writeRequest(job: TranslationJob): Steps<Prepared> {
   };
 }
 
-function replyContext({ model, inlineThinking, signatureScope }: ResolvedTarget): ReplyContext {
-  return {
-    model,
-    newCallId: callId,
-    ...(inlineThinking && { inlineThinking }),
-    ...(signatureScope !== undefined && { signatureScope }),
-  };
-}
+const replyContext = ({ model, inlineThinking, signatureScope }: ResolvedTarget): ReplyContext => ({
+  model,
+  newCallId: callId,
+  ...(inlineThinking && { inlineThinking }),
+  ...(signatureScope !== undefined && { signatureScope }),
+});
 
 /**
  * True where the reply of a request that was written anew needs no translation: nothing in the request stands for

@@ -194,9 +194,8 @@ function translatedCount(job: TranslationJob, upstreamSide: TokenCounting, clien
         },
       });
       const encoded = params ? params.complete(translated, job.upstream, targetOf(job)) : translated;
-      const counted = without(encoded.body, upstreamSide.notTaken);
       return {
-        calls: [upstreamSide.write(counted, targetOf(job))],
+        calls: [upstreamSide.write(without(encoded.body, upstreamSide.notTaken), targetOf(job))],
         ...(encoded.headers && { headers: encoded.headers }),
         parallel: 1,
         losses: encoded.losses,

@@ -166,8 +166,7 @@ function readsWhole(operation: Operation, resolved: ResolvedTarget): boolean {
 
 /** A count takes a schema of the answer as it is: nothing is answered. */
 function* count(job: TranslationJob): Steps<Prepared> {
-  const isOwn = job.upstream.name === job.operation.format.name;
-  const fitted = isOwn ? fitParams(job) : undefined;
+  const fitted = job.upstream.name === job.operation.format.name ? fitParams(job) : undefined;
   const own = fitted?.job ?? job;
   const written = yield* prepareTask(own, countingCodec(own));
   return fitted ? withParams(written, fitted) : written;

@@ -1,7 +1,13 @@
 import type { Cleaning } from '../../formats/body-view.ts';
-import { isObject } from '../../formats/json/object.ts';
 import { GatewayError } from '../../plugin/index.ts';
-import { hasReferences, isReference, type Operation, type RequestBody, type ResolvedTarget } from '../kernel/index.ts';
+import {
+  hasReferences,
+  isReference,
+  type Operation,
+  type RequestBody,
+  type ResolvedTarget,
+  isObject,
+} from '../kernel/index.ts';
 
 import { LossReport } from '../../formats/losses/losses.ts';
 

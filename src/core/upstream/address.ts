@@ -5,14 +5,13 @@ interface Range {
   readonly list: BlockList;
 }
 
-function buildRanges(table: readonly (readonly [cidr: string, name: string])[]): readonly Range[] {
-  return table.map(([cidr, name]) => {
+const buildRanges = (table: readonly (readonly [cidr: string, name: string])[]): readonly Range[] =>
+  table.map(([cidr, name]) => {
     const [network = '', bits] = cidr.split('/');
     const list = new BlockList();
     list.addSubnet(network, Number(bits), familyOf(network));
     return { name, list };
   });
-}
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv4(address) ? 'ipv4' : 'ipv6');
 
@@ -165,9 +164,7 @@ function ipv4FormsOf(address: string): readonly string[] {
   return LOCAL_EMBEDDINGS.flatMap(({ fits, read }) => (fits(groups) ? [read(groups)] : []));
 }
 
-function dotted(high: number, low: number): string {
-  return `${high >> 8}.${high & 0xff}.${low >> 8}.${low & 0xff}`;
-}
+const dotted = (high: number, low: number): string => `${high >> 8}.${high & 0xff}.${low >> 8}.${low & 0xff}`;
 
 /** The eight groups of an IPv6 address that `isIPv6` has accepted. */
 function groupsOf(address: string): number[] {

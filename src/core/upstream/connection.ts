@@ -258,12 +258,9 @@ export class Connection {
   }
 }
 
-interface Passenger {
-  board(connection: Connection): void;
-}
-
-const isPassenger = (handler: Dispatcher.DispatchHandler): handler is Dispatcher.DispatchHandler & Passenger =>
-  'board' in handler;
+const isPassenger = (
+  handler: Dispatcher.DispatchHandler,
+): handler is Dispatcher.DispatchHandler & { board(connection: Connection): void } => 'board' in handler;
 
 type Rewrite = (options: Dispatcher.DispatchOptions) => Dispatcher.DispatchOptions;
 

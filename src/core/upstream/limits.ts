@@ -106,9 +106,8 @@ function consider(name: LimitName, at: number): void {
 }
 
 /** `250 ms`, `5 s`. */
-export function formatDuration(ms: number): string {
-  return ms >= 1000 ? `${Math.round(ms / 100) / 10} s` : `${Math.round(ms)} ms`;
-}
+export const formatDuration = (ms: number): string =>
+  ms >= 1000 ? `${Math.round(ms / 100) / 10} s` : `${Math.round(ms)} ms`;
 
 /** @param reason why no connection became free */
 export const poolExhausted = (host: string, reason: string): UpstreamError =>

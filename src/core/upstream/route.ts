@@ -12,8 +12,7 @@ export function createRoutes({ proxies, noProxy }: Pick<OutboundWay, 'proxies' |
   return {
     proxyFor(origin) {
       const proxy = origin.protocol === 'https:' ? proxies.https : proxies.http;
-      if (!proxy || bypasses(hostOf(origin), portOf(origin))) return undefined;
-      return proxy;
+      return !proxy || bypasses(hostOf(origin), portOf(origin)) ? undefined : proxy;
     },
   };
 }

@@ -18,12 +18,6 @@ const CUT_OFF = ' [the body was cut off]';
 
 type TrySettle = Pick<PromiseWithResolvers<CommittedReply | RefusedReply>, 'resolve' | 'reject'>;
 
-interface TryContext {
-  readonly clock: Clock;
-  readonly timings: TryTimings;
-  readonly settle: TrySettle;
-}
-
 /** Replies that become ready in one turn of the event loop: their requests go on together. */
 const readyReplies = new LoopBatch<{ settle: TrySettle; reply: CommittedReply }>(({ settle, reply }) =>
   settle.resolve(reply),
@@ -43,7 +37,11 @@ export class Try extends TimedDispatch implements Tap, HeldReply, CancelListener
   #flow: ReplyFlow | undefined;
   #refusal: BoundedBody | undefined;
 
-  constructor(pool: OriginPool, request: OutboundRequest, context: TryContext) {
+  constructor(
+    pool: OriginPool,
+    request: OutboundRequest,
+    context: { readonly clock: Clock; readonly timings: TryTimings; readonly settle: TrySettle },
+  ) {
     super(pool, request, context);
     this.#settle = context.settle;
     this.#held = new ReplyBuffer(request);

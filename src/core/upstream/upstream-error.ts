@@ -119,17 +119,15 @@ function credentialsRefused(failure: UpstreamFailure, context: UpstreamErrorCont
 }
 
 /** As the upstream reported it. A refusal of credentials has no message: providers quote the ends of the key. */
-function reportOf(
+const reportOf = (
   { message, param, code: ownCode }: UpstreamFailure,
   code: ErrorCode,
   reported: (text: string) => string,
-): UpstreamReport {
-  return {
-    ...(message !== '' && code !== 'invalid_api_key' && { message: reported(message) }),
-    ...(param !== undefined && { param: reported(param) }),
-    ...(ownCode !== undefined && { code: reported(ownCode) }),
-  };
-}
+): UpstreamReport => ({
+  ...(message !== '' && code !== 'invalid_api_key' && { message: reported(message) }),
+  ...(param !== undefined && { param: reported(param) }),
+  ...(ownCode !== undefined && { code: reported(ownCode) }),
+});
 
 /** Upper limit for waits: a larger value of an upstream would not fit into a header. */
 const MAX_WAIT_MS = 366 * 24 * 3600 * 1000;
@@ -140,12 +138,11 @@ const bounded = (ms: number | undefined): number | undefined =>
 /** Shorter ones are the dummy keys of local servers (`none`, `test`, `EMPTY`), which are words of ordinary messages. */
 const SHORTEST_SECRET = 8;
 
-export function withoutSecrets(message: string, secrets: readonly string[]): string {
-  return secrets.reduce(
+export const withoutSecrets = (message: string, secrets: readonly string[]): string =>
+  secrets.reduce(
     (text, secret) => (secret.length < SHORTEST_SECRET ? text : text.replaceAll(secret, '[secret]')),
     message,
   );
-}
 
 function errorStatusOf({ status, kind }: UpstreamFailure): number {
   if (status >= 400 && status <= 599) return status;
@@ -164,17 +161,16 @@ function codeOf(failure: UpstreamFailure, status: number): ErrorCode {
  * in the body (docs/protocols/errors.md#retry-info). An invalid value counts as absent. @param nowWall since 1970, for
  * dates
  */
-export function readRetryAfter(
+export const readRetryAfter = (
   headers: Readonly<Record<string, string>>,
   failure: UpstreamFailure | undefined,
   nowWall: number,
-): number | undefined {
-  return bounded(
+): number | undefined =>
+  bounded(
     readNumber(headers['retry-after-ms'], 1) ??
       readSecondsOrDate(headers['retry-after'], nowWall) ??
       failure?.retryAfterMs,
   );
-}
 
 /** The header by which OpenAI and Anthropic override their SDKs' retry rules for statuses. */
 export function readShouldRetry(headers: Readonly<Record<string, string>>): boolean | undefined {

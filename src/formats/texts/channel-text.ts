@@ -21,8 +21,9 @@ export class RestedTextChanged extends Error {
 
 /** A text that comes in pieces. */
 export interface TextPieces {
+  readonly count: number;
   /** In characters (UTF-16 units). */
-  lengths(): readonly number[];
+  length(index: number): number;
   piece(index: number): string;
 }
 
@@ -74,15 +75,8 @@ export class ChannelText {
     const given = this.#kept + text;
     const result = this.#run(given, final);
     if (this.#slots.length === 0 && result.keep === 0 && result.out === given) return;
-    this.#decide(
-      given,
-      result,
-      new Filling(this.#slots, {
-        lengths: of?.lengths() ?? [text.length],
-        text: (piece) => of?.piece(piece) ?? text,
-        slotOf,
-      }),
-    );
+    const pieces = of ?? { count: 1, length: () => text.length, piece: () => text };
+    this.#decide(given, result, new Filling(this.#slots, pieces, slotOf));
   }
 
   /** The text has ended: what it kept is decided. */
@@ -175,7 +169,7 @@ export class ChannelText {
       fill.change(to - from, text);
       at = to;
     }
-    fill.same(given, at, consumed);
+    fill.same(given, at, consumed, keep);
     this.#slots = fill.rest();
   }
 }
@@ -199,33 +193,36 @@ function differences(given: string, consumed: number, out: string): readonly Tex
   return [{ from: start, to: consumed - after, text: out.slice(start, out.length - after) }];
 }
 
-/** The pieces that a text comes in, and what makes the slot of one. */
-interface SlottedPieces {
-  readonly lengths: readonly number[];
-  text(piece: number): string;
-  slotOf(piece: number): TextSlot;
-}
-
 /** Goes through slots in order, then through pieces, which become slots when they change or wait. */
 class Filling {
   readonly #slots: TextSlot[];
-  readonly #pieces: SlottedPieces;
-  readonly #lengths: readonly number[];
+  readonly #pieces: TextPieces;
+  readonly #slotOf: (piece: number) => TextSlot;
   #at = 0;
   #piece = 0;
-  /** The decided characters of the piece. */
+  /** The characters of the piece, and how many of them are decided. */
+  #length = 0;
   #used = 0;
 
-  constructor(slots: TextSlot[], pieces: SlottedPieces = NO_PIECES) {
+  constructor(slots: TextSlot[], pieces: TextPieces = NO_PIECES, slotOf: (piece: number) => TextSlot = none) {
     this.#slots = slots;
     this.#pieces = pieces;
-    this.#lengths = pieces.lengths;
+    this.#slotOf = slotOf;
+    this.#goTo(0);
   }
 
-  same(text: string, from: number, to: number): void {
+  #goTo(piece: number): void {
+    this.#piece = piece;
+    this.#length = piece < this.#pieces.count ? this.#pieces.length(piece) : 0;
+    this.#used = 0;
+  }
+
+  /** @param kept the characters behind `to`, if none before them changes */
+  same(text: string, from: number, to: number, kept = -1): void {
     for (let at = from; at < to;) {
       const slot = this.#next();
-      const left = slot ? slot.left : this.#lengths[this.#piece]! - this.#used;
+      if (!slot && kept >= 0) return this.#skipTo(kept);
+      const left = slot ? slot.left : this.#length - this.#used;
       const length = Math.min(left, to - at);
       if (slot) {
         slot.text += text.slice(at, at + length);
@@ -233,6 +230,14 @@ class Filling {
       } else this.#used += length;
       at += length;
     }
+  }
+
+  /** Only the pieces at the end are looked at: a stream may have hundreds. */
+  #skipTo(kept: number): void {
+    let rest = kept;
+    this.#goTo(this.#pieces.count);
+    for (; rest > 0; rest -= this.#length) this.#goTo(this.#piece - 1);
+    this.#used = -rest;
   }
 
   /** `length` characters become `text`, which goes into the first of their slots. */
@@ -255,27 +260,27 @@ class Filling {
     while (this.#slots[this.#at]?.left === 0) this.#at += 1;
     const slot = this.#slots[this.#at];
     if (slot) return slot;
-    for (; this.#lengths[this.#piece] === this.#used; this.#used = 0) this.#piece += 1;
-    return this.#piece < this.#lengths.length ? undefined : none();
+    const { count } = this.#pieces;
+    while (this.#piece < count && this.#length === this.#used) this.#goTo(this.#piece + 1);
+    return this.#piece < count ? undefined : none();
   }
 
   #make(): TextSlot {
-    const length = this.#lengths[this.#piece] ?? none();
-    const slot = this.#pieces.slotOf(this.#piece);
+    if (this.#piece >= this.#pieces.count) none();
+    const slot = this.#slotOf(this.#piece);
     slot.event.open += 1;
-    if (this.#used > 0) slot.text = this.#pieces.text(this.#piece).slice(0, this.#used);
-    slot.left = length - this.#used;
+    if (this.#used > 0) slot.text = this.#pieces.piece(this.#piece).slice(0, this.#used);
+    slot.left = this.#length - this.#used;
     this.#slots.push(slot);
-    this.#piece += 1;
-    this.#used = 0;
+    this.#goTo(this.#piece + 1);
     return slot;
   }
 
   /** The slots that stay undecided. */
   rest(): TextSlot[] {
-    while (this.#piece < this.#lengths.length) {
-      if (this.#lengths[this.#piece]! > this.#used) this.#make();
-      else [this.#piece, this.#used] = [this.#piece + 1, 0];
+    while (this.#piece < this.#pieces.count) {
+      if (this.#length > this.#used) this.#make();
+      else this.#goTo(this.#piece + 1);
     }
     const done = this.#slots.findIndex(({ left }) => left > 0);
     const decided = done < 0 ? this.#slots : this.#slots.slice(0, done);
@@ -288,4 +293,4 @@ const none = (): never => {
   throw new TypeError('a transform added text behind the end of what it keeps: keep the last characters until `final`');
 };
 
-const NO_PIECES: SlottedPieces = { lengths: [], text: none, slotOf: none };
+const NO_PIECES: TextPieces = { count: 0, length: none, piece: none };

@@ -48,7 +48,8 @@ export interface EditedText extends TextResult {
   readonly edits?: readonly TextEdit[];
 }
 
-const JOINS = Symbol('joins');
+/** Registered: a plugin may have loaded another copy of this module. */
+const JOINS = Symbol.for('gatehouse.joins');
 
 /** A transform to which pieces that come together are given as one, because it says what it changes. */
 export interface JoiningTransform {

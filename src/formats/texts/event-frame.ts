@@ -47,6 +47,8 @@ export class AlikeEvents implements TextPieces {
   /** The characters between the quotes of each text, one for each byte. */
   readonly #literals: readonly string[];
   readonly text: string;
+  #each: readonly string[] | undefined;
+  #isBroken: boolean | undefined;
 
   constructor(ends: readonly number[], literals: readonly string[]) {
     this.ends = ends;
@@ -57,12 +59,17 @@ export class AlikeEvents implements TextPieces {
 
   /** One call of the parser costs less than one for each. */
   each(): readonly string[] {
-    return parsed(`["${this.#literals.join('","')}"]`) as string[];
+    return (this.#each ??= parsed(`["${this.#literals.join('","')}"]`) as string[]);
   }
 
-  lengths(): readonly number[] {
+  get count(): number {
+    return this.#literals.length;
+  }
+
+  length(index: number): number {
     // Bytes that are no characters may be any number of them.
-    return this.text.includes('\ufffd') ? this.each().map(({ length }) => length) : this.#literals.map(textLength);
+    this.#isBroken ??= this.text.includes('\ufffd');
+    return this.#isBroken ? this.each()[index]!.length : textLength(this.#literals[index]!);
   }
 
   piece(index: number): string {

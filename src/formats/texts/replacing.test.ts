@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { isJoining } from './channels.ts';
 import { replacing, type ReplacingOptions } from './replacing.ts';
 
 /** All that leaves for pieces of a text. */
@@ -47,6 +48,46 @@ describe.each(PATTERNS)('replacing with %s', (_, pattern, options) => {
   });
 });
 
+/** A pattern of alternatives, groups, classes and repetitions. */
+const atom = fc.constantFrom(
+  'a',
+  'b',
+  '_',
+  ' ',
+  '\\.',
+  '[ab]',
+  '\\d',
+  '.',
+  '(?:ab|_)',
+  '(?:a_)',
+  '(?:|b)',
+  '\\b',
+  '^',
+  '$',
+);
+const sequence = fc
+  .array(fc.tuple(atom, fc.constantFrom('', '', '', '?', '{0,2}', '{0}', '{2}', '+?', '*')), {
+    minLength: 1,
+    maxLength: 4,
+  })
+  .map((parts) => parts.map(([one, times]) => (/^(?:\\b|[$^])$/.test(one) ? one : one + times)).join(''));
+const anyPattern = fc.array(sequence, { minLength: 1, maxLength: 3 }).map((parts) => new RegExp(parts.join('|'), 'g'));
+
+describe('replacing with any pattern', () => {
+  it('gives the same text for every split', () => {
+    const pieces = fc.array(
+      fc.string({ unit: fc.constantFrom('a', 'b', '_', ' ', '.', '1'), minLength: 1, maxLength: 4 }),
+    );
+    fc.assert(
+      fc.property(anyPattern, pieces, (pattern, texts) => {
+        const whole = texts.join('').replaceAll(pattern, (match) => match && `<${match}>`);
+        expect(replaced(pattern, texts, { longest: 100 })).toBe(whole);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
 describe('replacing', () => {
   it('refuses a match that is longer than it says, or of other characters', () => {
     expect(() => replaced(/a+/, ['aaaa'], { longest: 3 })).toThrow(RangeError);
@@ -61,5 +102,12 @@ describe('replacing', () => {
     const transform = replacing(/\d{12,19}/, '[CARD]', { longest: 19, of: /\d/ });
     expect(transform('Hello there, ', false)).toMatchObject({ text: 'Hello there, ', keep: 0 });
     expect(transform('call 4111', false)).toMatchObject({ text: 'call ', keep: 4 });
+  });
+
+  it('joins pieces for a plugin that has loaded another copy of it', async () => {
+    vi.resetModules();
+    const copy = await import('./replacing.ts');
+    expect(copy.replacing).not.toBe(replacing);
+    expect(isJoining(copy.replacing(/a/, 'b', { longest: 1 }))).toBe(true);
   });
 });

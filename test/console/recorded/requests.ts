@@ -198,9 +198,10 @@ export const session = {
   session: false,
   features: {
     store: true,
-    owns: ['keys', 'teams', 'budgets', 'providers'],
+    owns: ['keys', 'teams', 'budgets', 'providers', 'alerts', 'prompts', 'configs'],
     seals: true,
     records: true,
+    labels: ['env'],
     explain: 'all',
     sign_in: false,
   },

@@ -3,14 +3,11 @@ import type { BodyName } from './body-schemas.ts';
 import type { ParameterName } from './parameters.ts';
 import type { Role } from './roles.ts';
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
-
 /** One route of the admin API: the router, the OpenAPI document, the commands and the documents read it. */
 export interface AdminRoute {
-  readonly method: Method;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below `/admin/v1`. `{id}` is one segment. */
   readonly path: string;
-  /** The least role. */
   readonly role: Role;
   readonly summary: string;
   readonly description?: string;
@@ -26,6 +23,8 @@ export interface AdminRoute {
   readonly explains?: true;
   /** It writes nothing, though it has a body. */
   readonly asks?: true;
+  /** Its body may be as large as that of an explanation: it has texts of files. */
+  readonly large?: true;
   /** It needs no token: it takes one. */
   readonly open?: true;
   /** The type of an answer that is sent piece by piece. */

@@ -6,10 +6,11 @@ import {
   LEDGER_SOURCES,
   LEDGER_SUMS,
 } from '../../../core/ports/ledger.ts';
-import { CONSOLE_ANSWERS } from './console-schemas.ts';
+import { CAPTURE_ANSWERS } from './capture-schemas.ts';
+import { CONSOLE_ANSWERS } from './console-answers.ts';
 import { REQUEST_COSTS_SCHEMA, REQUEST_LINE_SCHEMA, REQUEST_SCHEMA } from './request-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
-import { ID, integer, list, moment, nullable, object, own, text } from './schema-words.ts';
+import { flag, ID, integer, list, moment, nullable, object, own, text, texts } from './schema-words.ts';
 
 /** The members of a row of the ledger, in the order of an export. */
 export const LEDGER_COLUMNS = [
@@ -24,6 +25,7 @@ export const LEDGER_COLUMNS = [
   'tier',
   'geo',
   'price_version',
+  'labels',
   ...LEDGER_SUMS,
   'cost_usd',
   'held',
@@ -76,12 +78,15 @@ const EFFECTIVE = object(
 );
 
 export const ANSWER_SCHEMAS = {
+  ...CAPTURE_ANSWERS,
   ...CONSOLE_ANSWERS,
   organization: named('organization'),
   team: named('team'),
   limit: named('limit'),
   price: named('price'),
   alert: named('alert'),
+  prompt: named('prompt'),
+  config: named('config'),
   key: object(
     {
       ...META,
@@ -119,15 +124,22 @@ export const ANSWER_SCHEMAS = {
     spent: nullable(integer('In `unit`, in the current period. Null: the gateway has no state store.')),
     leased: nullable(integer('Granted to running processes and not spent.')),
     unreconciled: nullable(integer('Granted to processes that ended and not reported: as good as spent.')),
-    saturated: {
-      description: 'More was spent than a counter holds (9 × 10¹⁵); `spent` shows this limit.',
-      type: 'boolean',
-    },
+    saturated: flag('More was spent than a counter holds (9 × 10¹⁵); `spent` shows this limit.'),
   }),
   usage_row: object(
     {
       start: moment('Start of the hour, the day or the time.'),
-      ...Object.fromEntries(LEDGER_DIMENSIONS.map((name) => [name, text('With `by`.')])),
+      date: text('With `time_zone` and `step=day`: the date of the day.', { examples: ['2026-11-01'] }),
+      day: text(
+        'With `time_zone` and `step=day`. zone: a day of the time zone. utc: a UTC day, whose hours are not kept any more. cut: the first day with hours, without those that belong to the UTC day before.',
+        { enum: ['zone', 'utc', 'cut'] },
+      ),
+      ...Object.fromEntries([...LEDGER_DIMENSIONS, 'provider'].map((name) => [name, text('With `by`.')])),
+      labels: {
+        description: 'With `by=label.NAME`: values of metadata by name; empty: none.',
+        type: 'object',
+        additionalProperties: { type: 'string' },
+      },
       requests: integer('Requests.'),
       attempts: integer('Tries at upstreams.'),
       hits: integer('Replies of the cache.'),
@@ -155,6 +167,7 @@ export const ANSWER_SCHEMAS = {
     tier: text('Service tier.'),
     geo: text('Region.'),
     price_version: text('Of the prices.'),
+    labels: text('Metadata of `state.ledger_labels`, as JSON; empty: none.'),
     ...NODE_SUMS,
     cost_usd: text('The cost in USD, exact.'),
     held: integer('What was reserved, in nano-USD.'),
@@ -207,9 +220,9 @@ export const ANSWER_SCHEMAS = {
     {
       ...META,
       role: text('Its rights.', { enum: ROLES }),
-      content: { description: 'It may read the texts of requests.', type: 'boolean' },
+      content: flag('It may read the texts of requests.'),
       expires_at: moment('Time from which it is refused.'),
-      networks: list({ type: 'string' }, { description: 'Absent: any.' }),
+      networks: texts('Absent: any.'),
       scopes: list({ type: 'string', enum: SCOPES }, { description: 'Absent: all.' }),
       last4: text('The last characters of the token.'),
       state: text('Whether it is accepted.', { enum: ['active', 'expired'] }),
@@ -221,8 +234,8 @@ export const ANSWER_SCHEMAS = {
     {
       actor: text('As in the audit.'),
       role: text('Its rights.', { enum: ROLES }),
-      scopes: list({ type: 'string' }, { description: 'Absent: all.' }),
-      content: { description: 'The texts of requests may be read.', type: 'boolean' },
+      scopes: texts('Absent: all.'),
+      content: flag('The texts of requests may be read.'),
       expires_at: nullable(moment('Of the token.')),
     },
     ['actor', 'role', 'content', 'expires_at'],
@@ -240,7 +253,7 @@ export const ANSWER_SCHEMAS = {
         started_at: moment('When.'),
         seen_at: moment('When it last reported.'),
         refused_reload: nullable(object({ at: moment('When.'), problem: text('The first mistake, with its place.') })),
-        answers: { description: 'This gateway answers the call.', type: 'boolean' },
+        answers: flag('This gateway answers the call.'),
       }),
     ),
     rolled_back: nullable(text('Why nothing is written: the store went back to an earlier version.')),

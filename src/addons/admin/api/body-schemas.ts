@@ -1,5 +1,6 @@
 import type { Schema } from '../../../core/settings/schema/schema-files.ts';
-import { CONSOLE_BODIES } from './console-schemas.ts';
+import { CAPTURE_BODIES } from './capture-schemas.ts';
+import { CONSOLE_BODIES, LABEL, VERSION } from './console-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
 import { BASE, ID, list, MOMENT, object, own, REASON, text } from './schema-words.ts';
 
@@ -22,6 +23,7 @@ const patch = (noun: string): Schema =>
   );
 
 export const BODY_SCHEMAS = {
+  ...CAPTURE_BODIES,
   ...CONSOLE_BODIES,
   create_organization: create('organization'),
   patch_organization: patch('organization'),
@@ -39,6 +41,12 @@ export const BODY_SCHEMAS = {
   patch_alert: patch('alert'),
   create_provider: create('provider', true),
   patch_provider: patch('provider'),
+  create_prompt: create('prompt', true),
+  patch_prompt: patch('prompt'),
+  release_prompt: object({ version: VERSION, reason: REASON }, ['version']),
+  promote_prompt: object({ version: VERSION, label: LABEL, reason: REASON }, ['version', 'label']),
+  create_config: create('config', true),
+  patch_config: patch('config'),
   rotate: object(
     {
       overlap: {

@@ -20,7 +20,6 @@ interface BootstrapSetup {
   readonly self: () => BootRow | undefined;
 }
 
-/** Where an operator finds the token. */
 type Offer = { readonly file: string } | { readonly variable: string } | { readonly replica: string };
 
 /**
@@ -38,8 +37,7 @@ export class Bootstrap {
 
   /** Writes a token, unless another gateway that lives has one. Undefined: there is no folder for it. Throws for a variable of another form. */
   async offer(): Promise<Offer | undefined> {
-    const given = this.#given();
-    if (given !== undefined) return { variable: VARIABLE };
+    if (this.#given() !== undefined) return { variable: VARIABLE };
     const store = this.#setup.store();
     const self = this.#setup.self();
     if (this.#path === undefined || !store || !self) return undefined;

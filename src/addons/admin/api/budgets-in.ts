@@ -18,15 +18,12 @@ export interface BudgetInObject {
   /** Undefined: the object itself is the budget. */
   readonly partId: string | undefined;
   readonly spec: object;
-  /** Where it is counted. */
   readonly compiled: Budget;
 }
 
-type SpecOwner = Pick<OwnedObject, 'kind' | 'id' | 'spec'>;
-
 /** The budgets of an object: those inside of an organization, a team or a key, or a budget itself. */
 export function budgetsIn(
-  { kind, id, spec }: SpecOwner,
+  { kind, id, spec }: Pick<OwnedObject, 'kind' | 'id' | 'spec'>,
   { server }: Pick<Settings, 'server'>,
 ): readonly BudgetInObject[] {
   const timeZone = storeSettings(server)?.timeZone ?? 'UTC';

@@ -4,7 +4,7 @@ import type { ServerSettings } from '../../../core/settings/compile/server-setti
 import { isObject } from '../../../core/kernel/index.ts';
 import { ApiProblem } from './problems.ts';
 
-/** The serving process explains every field: the same limit as for kept requests. */
+/** The serving process explains every field: the same limit as for kept requests. Texts of settings have it, too. */
 const MAX_EXPLAINED_BYTES = 1024 * 1024;
 /** A document of the store has at most half of it. */
 const MAX_BODY_BYTES = 128 * 1024;
@@ -13,14 +13,14 @@ const MAX_DEPTH = 32;
 /** Empty for a route without a body. */
 export async function readCallBody(
   request: IncomingMessage,
-  { body, explains }: AdminRoute,
+  { body, explains, large }: AdminRoute,
   limits: Pick<ServerSettings['limits'], 'body'>,
 ): Promise<Buffer> {
   if (body === undefined) return Buffer.alloc(0);
   // A browser page can send a form anywhere, but JSON only after a preflight request (Fetch, section 3.3.1).
   if (!JSON_TYPE.test(request.headers['content-type'] ?? ''))
     throw new ApiProblem('unsupported_media_type', 'Content-Type must be application/json.');
-  const most = explains ? Math.min(limits.body, MAX_EXPLAINED_BYTES) : MAX_BODY_BYTES;
+  const most = explains || large ? Math.min(limits.body, MAX_EXPLAINED_BYTES) : MAX_BODY_BYTES;
   const bytes = await readBody(request, most);
   // A body that exceeds its limit is not awaited.
   if (!bytes)
@@ -56,9 +56,7 @@ export function parseCallBody(bytes: Buffer): object {
     const value: unknown =
       bytes.length === 0 ? {} : JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     if (isObject(value) && !isDeeper(value, MAX_DEPTH)) return value;
-  } catch {
-    // Reported below.
-  }
+  } catch {}
   throw new ApiProblem('invalid_json', `The body must be one JSON object of at most ${MAX_DEPTH} levels.`);
 }
 

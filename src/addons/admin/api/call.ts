@@ -5,6 +5,7 @@ import type { ServerSettings } from '../../../core/settings/compile/server-setti
 import type { AdminOptions, ApiSources } from '../../../core/process/admin-port.ts';
 import type { AdminIdentity } from './identity.ts';
 import type { Objects } from './objects.ts';
+import type { People } from './people.ts';
 import type { CallQuery } from './parameters.ts';
 import { ApiProblem } from './problems.ts';
 import type { OperationId } from './routes.ts';
@@ -18,7 +19,6 @@ export interface Call extends Pick<ApiSources, 'records' | 'explains' | 'explain
   readonly query: CallQuery;
   /** Valid by the schema of the route. */
   readonly body: unknown;
-  /** The body as it was sent. */
   readonly bytes: Buffer;
   readonly limits: ServerSettings['limits'];
   readonly accept: string | undefined;
@@ -31,11 +31,10 @@ export interface Call extends Pick<ApiSources, 'records' | 'explains' | 'explain
   /** A digest of the caller's `Idempotency-Key`, or random. */
   readonly callId: string;
   readonly objects: Objects;
+  readonly people: Pick<People, 'list'>;
   readonly settings: Settings;
-  /** The process behind the listener. */
   readonly sources: AdminOptions;
   readonly clock: Clock;
-  /** Reads the objects again, after a write. */
   readonly readObjects: () => Promise<Objects>;
 }
 
@@ -43,11 +42,8 @@ export interface CallAnswer {
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
   readonly text?: string;
-  /** Another status than the one of the route. */
   readonly status?: number;
-  /** An answer that goes on. */
   readonly stream?: { readonly type: string; readonly pieces: AsyncIterable<string | Uint8Array> };
-  /** A file, in pieces. */
   readonly file?: { readonly type: string; readonly name: string; readonly pieces: AsyncIterable<string> };
 }
 
@@ -56,12 +52,10 @@ export type Handler = (call: Call) => CallAnswer | Promise<CallAnswer>;
 export const actorOf = ({ identity }: Pick<Call, 'identity'>): Actor => identity.actor;
 
 /** The reason in the audit row of a write: the operation, and what the caller gave as `reason`. */
-export function reasonOf(
+export const reasonOf = (
   { operation, query }: Pick<Call, 'operation' | 'query'>,
   reason = query.one('reason'),
-): string {
-  return reason === undefined ? operation : `${operation}: ${reason}`;
-}
+): string => (reason === undefined ? operation : `${operation}: ${reason}`);
 
 /** Throws unless `If-Match` has the ETag (RFC 9110, section 13.1.1). A weak one never matches. */
 export function checkMatch({ ifMatch }: Pick<Call, 'ifMatch'>, etag: string): void {

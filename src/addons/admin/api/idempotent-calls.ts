@@ -22,7 +22,6 @@ const sha256 = (...parts: readonly (string | Buffer)[]): string => {
 
 interface RepeatableCall {
   readonly identity: AdminIdentity;
-  /** `Idempotency-Key`. */
   readonly key: string;
   readonly method: string;
   /** With the query. */
@@ -54,8 +53,7 @@ export class RepeatableCalls {
     const id = callIdOf(call);
     // A row: the repeated call may reach another gateway on the store.
     const [name, holder] = [`call ${id}`, randomUUID()];
-    const claim = await claims.take({ name, holder, ms: RUNNING_MS });
-    if (claim.holder !== holder)
+    if ((await claims.take({ name, holder, ms: RUNNING_MS })).holder !== holder)
       throw new ApiProblem('replay_in_progress', 'A call with this `Idempotency-Key` is under way.');
     try {
       return (await this.#repeated(call, id, idempotency)) ?? (await this.#first(call, id, idempotency, task));

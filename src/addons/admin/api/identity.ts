@@ -25,11 +25,9 @@ export interface AdminIdentity {
   readonly only?: OperationId;
   /** Milliseconds since 1970; undefined: no end. */
   readonly expiresAt: number | undefined;
-  /** May read the texts of requests. */
   readonly content: boolean;
   /** The token; undefined: none was needed. Seals what only the caller may read again. */
   readonly secret: string | undefined;
-  /** The cookie of the session that the call has. */
   readonly session?: string;
 }
 
@@ -39,7 +37,6 @@ type Caller = Pick<IncomingMessage, 'headers' | 'socket'>;
 
 interface IdentifyOptions {
   readonly admin: ServerSettings['admin'];
-  /** Wrong tokens by network of the client. */
   readonly failures: Failures;
   readonly bootstrap: Bootstrap;
   readonly now: number;

@@ -7,7 +7,6 @@ import type { ObjectKind } from './routes.ts';
 import { hiddenOf } from './schemas.ts';
 import type { ApiSources } from '../../../core/process/admin-port.ts';
 
-/** An object of a file or of the store. */
 export interface OwnedObject {
   readonly kind: ObjectKind;
   readonly id: string;
@@ -46,12 +45,11 @@ function fileObject({ kind, id, place, value }: FileObject): OwnedObject {
   const doc = JSON.parse(text) as EntityDoc;
   const hidden = hiddenOf(kind);
   const spec = Object.fromEntries(Object.entries(doc).filter(([name]) => !hidden.includes(name)));
-  const etag = `"file-${createHash('sha256').update(text).digest('hex').slice(0, 16)}"`;
   return {
     kind,
     id,
     owner: place,
-    etag,
+    etag: `"file-${createHash('sha256').update(text).digest('hex').slice(0, 16)}"`,
     spec,
     entity: undefined,
     credentials: kind === 'keys' ? credentialsOf(doc) : [],
@@ -66,7 +64,6 @@ function credentialsOf(doc: EntityDoc): OwnedObject['credentials'] {
   return [own, { slot: 1, last4: '', validFrom: 0, validTo: endOf(previous['expires_at']) }];
 }
 
-/** The result of one read of the store and of the settings. */
 interface ReadObjects {
   readonly version: number | undefined;
   readonly files: readonly FileObject[];

@@ -11,8 +11,6 @@ import { adminSchema, readReferred } from './schemas.ts';
 
 export const API = '/admin/v1';
 
-type PathItem = Record<string, object>;
-
 let made: object | undefined;
 
 /** The OpenAPI 3.1 document of the table of routes and of the schemas that validate bodies. */
@@ -20,7 +18,7 @@ export const openApiDocument = (): object => (made ??= makeDocument());
 
 function makeDocument(): object {
   const schemas = new Components();
-  const paths = new Map<string, PathItem>();
+  const paths = new Map<string, Record<string, unknown>>();
   for (const [id, route] of OPERATIONS) {
     const path = paths.get(route.path) ?? {};
     path[route.method.toLowerCase()] = operationOf(id, route, schemas);
@@ -55,21 +53,17 @@ function makeDocument(): object {
   };
 }
 
-type Rule = readonly [when: (id: OperationId, route: AdminRoute) => boolean, ...codes: ProblemCode[]];
-
 const ofObjects = (id: OperationId): boolean =>
   OBJECT_KINDS.some((kind) => kind === resourceOf(id)) && id !== 'budgets.adjust';
-/** Reads that need no store. */
 const needsNoStore = (id: OperationId): boolean =>
-  ['whoami', 'openapi', 'requests'].includes(resourceOf(id)) ||
+  ['whoami', 'openapi', 'requests', 'captures'].includes(resourceOf(id)) ||
   (Object.hasOwn(CONSOLE_ROUTES, id) && !isWrite(ROUTES[id])) ||
   (ofObjects(id) && !isWrite(ROUTES[id]));
 
-/** Takes an `Idempotency-Key`. */
 const isRepeatable = (route: AdminRoute): boolean => route.method === 'POST' && isWrite(route);
 
 /** Which operations have which errors, besides those of every path. */
-const RULES: readonly Rule[] = [
+const RULES: readonly (readonly [when: (id: OperationId, route: AdminRoute) => boolean, ...codes: ProblemCode[]])[] = [
   [() => true, 'unauthorized', 'forbidden', 'invalid_query', 'too_many_failures', 'store_unavailable', 'busy'],
   [(_, { path }) => path.includes('{id}'), 'not_found'],
   [(id) => !needsNoStore(id), 'no_store'],
@@ -84,8 +78,10 @@ const RULES: readonly Rule[] = [
   [(id) => /^(?:teams|organizations)\.delete$/.test(id), 'in_use'],
   [(id) => id === 'keys.rotate', 'key_revoked'],
   [(id) => id === 'session.create', 'insecure_session'],
-  [(id) => id === 'providers.test', 'too_many_tests'],
-  [(id) => /^(?:keys|providers)\.draft$/.test(id), 'cannot_patch', 'exists'],
+  [(id) => id === 'providers.test' || id === 'alerts.test', 'too_many_tests'],
+  [(id) => /^(?:keys|prices|providers)\.draft$/.test(id), 'cannot_patch', 'exists'],
+  [(id) => id === 'prompts.draft', 'cannot_patch', 'not_found'],
+  [(id) => id === 'prompts.run', 'key_inactive'],
   [(id) => id === 'playground.create', 'key_inactive', 'not_found'],
   [(id) => id === 'stream.get', 'invalid_header'],
   [(_, { explains }) => explains === true, 'unknown_key', 'cannot_explain'],

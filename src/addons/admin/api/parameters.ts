@@ -28,7 +28,8 @@ const WORD = { maxLength: 64 } as const;
 
 export const PARAMETERS = {
   limit: parameter('Items of a page.', { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }),
-  cursor: text('`next` of the page before.', { maxLength: 2048 }),
+  // It has the names of the last item, each character of which may be seven.
+  cursor: text('`next` of the page before.', { maxLength: 8192 }),
   dry_run: flag('`true`: check the call and answer as if it were done, but change nothing.'),
   reason: text('The reason, for the audit.', { maxLength: 500 }),
   node: text('Only budgets of this node, such as `team:search`.'),
@@ -36,13 +37,17 @@ export const PARAMETERS = {
     'Start of the time, such as 2026-11-01 or 2026-11-01T00:00:00Z. Default: 24 hours before `to`; of stats, an hour.',
   ),
   to: time('End of the time, excluded. Default: now.'),
-  step: oneOf('Sums by hour or day (UTC), or one for the whole time.', ['hour', 'day', 'all'], { default: 'day' }),
+  step: oneOf('Sums by hour or day, or one for the whole time.', ['hour', 'day', 'all'], { default: 'day' }),
+  time_zone: text(
+    'IANA time zone of days, and of `from` and `to` where they are dates, such as Europe/Berlin; its offset is whole hours. Default: UTC.',
+    WORD,
+  ),
   by: text(
-    `What the sums are grouped by, separated by commas: ${LEDGER_DIMENSIONS.join(', ')}. Of stats, one of ${STATS_DIMENSIONS.join(', ')}. Default: nothing.`,
+    `What the sums are grouped by, separated by commas: ${LEDGER_DIMENSIONS.join(', ')}, provider, label.NAME (of \`state.ledger_labels\`). Of stats, one of ${STATS_DIMENSIONS.join(', ')}. Default: nothing.`,
   ),
   format: oneOf(
-    'csv or jsonl: all rows as a file, without pages. The audit has a row of it.',
-    ['json', 'csv', 'jsonl'],
+    'csv or jsonl: all rows as a file, without pages; focus, of usage: as CSV with the columns of FOCUS 1.2. The audit has a row of it.',
+    ['json', 'csv', 'jsonl', 'focus'],
     { default: 'json' },
   ),
   key: dimension('these keys'),
@@ -97,7 +102,7 @@ export type ParameterName = keyof typeof PARAMETERS;
 const MANY = 20;
 const DURATION = /^\d{1,6}(?:ms|s|m|h)$/;
 
-const LABEL = 'label.';
+export const LABEL = 'label.';
 
 /** The query of a call. Unknown parameters are refused: with an ignored filter the answer would be to another question. */
 export class CallQuery {

@@ -1,11 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { GatewayKey, Organization, ServerFile, Team } from '../../../../schemas/types.generated.ts';
 import { Secret } from '../../../plugin/index.ts';
 import type { Problem as SettingsProblem } from '../../../core/kernel/report.ts';
 import { partOf } from '../../../core/process/add-on-parts.ts';
 import type { CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { checkMeaning } from '../../../core/settings/checks/index.ts';
-import { SEALED_OF_ALERTS } from '../../../core/settings/source/stored-objects.ts';
-import { toPointer, type JsonPath } from '../../../core/settings/schema/pointer.ts';
+import { SEALED_OF_ALERTS, type CompiledKind } from '../../../core/settings/source/stored-objects.ts';
+import { toPointer, valueAt, type JsonPath } from '../../../core/settings/schema/pointer.ts';
 import type { EntityDoc } from '../../../core/ports/entities.ts';
 import { budgetsIn, nodeOf } from './budgets-in.ts';
 import type { Call } from './call.ts';
@@ -18,8 +19,9 @@ const NO_DIGEST = `sha256:${'0'.repeat(64)}`;
 
 /** Checks that an object agrees with the other objects and the settings. Throws `invalid_body` or `exists`. */
 export function checkReferences(kind: ObjectKind, id: string, spec: EntityDoc, call: Call): void {
-  // The whole settings are compiled with an entry of the catalog.
-  if (kind === 'providers') return;
+  // The whole settings are compiled with an entry of the catalog or a config.
+  if (kind === 'providers' || kind === 'configs') return;
+  if (kind === 'prompts') return refuse(problemsOfPrompt(id, spec, call));
   if (kind === 'prices' || kind === 'alerts') return refuse(shown(problemsOfListed(kind, id, spec, call)));
   const entry = entryOf(kind, id, spec);
   const problems = shown(problemsOf(entry, call));
@@ -39,8 +41,23 @@ function refuse(problems: readonly FieldError[]): void {
   if (problems.length > 0) throw invalidBody(problems);
 }
 
+function problemsOfPrompt(id: string, spec: EntityDoc, { objects, settings }: Call): readonly FieldError[] {
+  const versions = (doc: EntityDoc | undefined): Readonly<Record<string, unknown>> => Object(doc?.['versions'] ?? {});
+  const now = versions(spec);
+  const changed = Object.entries(versions(objects.find('prompts', id)?.spec)).filter(
+    ([number, version]) => valueAt(version, ['digest']) !== undefined && !isDeepStrictEqual(version, now[number]),
+  );
+  return [
+    ...changed.map(([number]) => ({
+      pointer: `/spec/versions/${number}`,
+      message: `version ${number} is released, and never changes: write a new one`,
+    })),
+    ...shown(partOf('prompts')?.check(id, spec, settings) ?? []),
+  ];
+}
+
 /** A kind whose objects are a part of the tree. */
-type NodeObject = Exclude<ObjectKind, 'prices' | 'alerts' | 'providers'>;
+type NodeObject = Exclude<ObjectKind, 'prices' | 'alerts' | CompiledKind>;
 
 const isOfNode = (kind: ObjectKind): kind is 'budgets' | 'limits' => kind === 'budgets' || kind === 'limits';
 
@@ -49,7 +66,6 @@ interface FileEntry {
   readonly kind: 'organizations' | 'teams' | 'keys';
   readonly id: string;
   readonly spec: EntityDoc;
-  /** Where the fields of the object are in the entry. */
   readonly inside: JsonPath;
 }
 

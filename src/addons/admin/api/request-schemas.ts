@@ -1,5 +1,5 @@
 import type { Schema } from '../../../core/settings/schema/schema-files.ts';
-import { flag, integer, list, moment, number, object, text } from './schema-words.ts';
+import { flag, integer, list, moment, nullable, number, object, text } from './schema-words.ts';
 
 const open = (description: string): Schema => ({ description, type: 'object' });
 
@@ -38,6 +38,7 @@ export const REQUEST_LINE_SCHEMA: Schema = object(
     target: text('The place of the last target, such as `config.targets[1]`.'),
     target_name: text('Its name, if it has one.'),
     tokens: open('Of the attempt that answered.'),
+    prefixes: open('Keyed hashes of its prompt, with `telemetry.prefix_hashes`.'),
     attempts: integer('Targets that were tried.'),
     retries: integer('Of all attempts.'),
     skipped: integer('Targets that were skipped.'),
@@ -48,7 +49,7 @@ export const REQUEST_LINE_SCHEMA: Schema = object(
 const COST = {
   provider: text('The catalog entry.'),
   model: text('The model there.'),
-  cost_usd: { ...number('Null: unknown, which is not 0.'), type: ['number', 'null'] },
+  cost_usd: nullable(number('Null: unknown, which is not 0.')),
   unknown: text('Why it is unknown: `model`, `date`, `tier` or `kind` has no price, or nothing was counted (`usage`).'),
 } as const;
 
@@ -58,7 +59,7 @@ export const REQUEST_COSTS_SCHEMA: Schema = object({
     ...open('Of the attempt that answered, as in the record. Null: none were counted.'),
     type: ['object', 'null'],
   },
-  cost_usd: { ...number('Of the request, as in the record.'), type: ['number', 'null'] },
+  cost_usd: nullable(number('Of the request, as in the record.')),
   targets: list(
     object(
       {
@@ -103,6 +104,8 @@ export const REQUEST_SCHEMA: Schema = {
       },
       { description: 'Every target that was tried, in order.' },
     ),
+    model: text('As the caller named it.'),
+    draws: list({ type: 'number' }, { description: 'Random numbers of load balances, in order.' }),
     skipped: list(open('`target`, `reason` and `after`, the number of attempts before it.')),
   },
 };

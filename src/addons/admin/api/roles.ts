@@ -18,14 +18,21 @@ export const RESOURCES = [
   'requests',
   'settings',
   'providers',
+  'configs',
   'playground',
+  'prompts',
 ] as const;
 
 /** Calls that read what another resource is made of. */
 const SAME_AS: Readonly<Record<string, string>> = {
+  captures: 'requests',
   stream: 'requests',
   stats: 'requests',
+  'prompt-cache': 'requests',
   find: 'settings',
+  plugins: 'settings',
+  people: 'tokens',
+  schemas: 'settings',
 };
 
 export const scopeOf = (resource: string): string => SAME_AS[resource] ?? resource;

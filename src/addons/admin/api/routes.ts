@@ -1,4 +1,5 @@
 import type { AdminRoute } from './admin-route.ts';
+import { CAPTURE_ROUTES, type CaptureOperation } from './capture-routes.ts';
 import { CONSOLE_ROUTES, REQUEST_FILTERS, type ConsoleOperation } from './console-routes.ts';
 import type { ParameterName } from './parameters.ts';
 import type { Role } from './roles.ts';
@@ -13,6 +14,8 @@ export const OBJECT_KINDS = [
   'prices',
   'alerts',
   'providers',
+  'prompts',
+  'configs',
 ] as const;
 export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
@@ -23,6 +26,7 @@ export type OperationId =
   | 'keys.rotate'
   | 'keys.revoke'
   | 'budgets.adjust'
+  | `prompts.${'release' | 'promote'}`
   | 'usage.list'
   | 'ledger.list'
   | 'audit.list'
@@ -32,6 +36,7 @@ export type OperationId =
   | 'whoami.get'
   | 'openapi.get'
   | `requests.${'list' | 'get' | 'costs' | 'explain' | 'explained'}`
+  | CaptureOperation
   | ConsoleOperation;
 
 const WRITE = ['dry_run'] as const;
@@ -59,7 +64,6 @@ const act = (row: Row<'query' | 'changes'>): AdminRoute => ({
 
 const article = (noun: string): string => (/^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`);
 
-/** One object of each kind. */
 export const NOUNS = {
   organizations: 'organization',
   teams: 'team',
@@ -69,6 +73,8 @@ export const NOUNS = {
   prices: 'price',
   alerts: 'alert',
   providers: 'provider',
+  prompts: 'prompt',
+  configs: 'config',
 } as const satisfies Readonly<Record<ObjectKind, string>>;
 
 const LISTED: Readonly<Partial<Record<ObjectKind, string>>> = {
@@ -77,6 +83,7 @@ const LISTED: Readonly<Partial<Record<ObjectKind, string>>> = {
   limits: 'List the limits that are objects of the store; others are in the `spec` of organizations, teams and keys',
   prices: 'List the price rules of the store, and those of prices.yaml that have an `id`',
   alerts: 'List the webhooks of server.yaml and of the store, without their addresses and secrets',
+  configs: 'List the gateway configs of gateway/ and of the store; `GET /settings/file` has the texts of files',
   providers: 'List the entries of the catalog, of catalog.yaml and of the store, with the health of their targets',
 };
 
@@ -84,8 +91,12 @@ const CREATED: Readonly<Partial<Record<ObjectKind, string>>> = {
   prices:
     'A rule of prices.yaml. Rules of the store follow those of the file, in the order of their ids; the first that fits is in force.',
   alerts: 'A webhook of server.yaml. Its `url` and `secret` are sealed with `state.encryption_keys`.',
+  configs:
+    'A file of gateway/ as `text`. It is written once all processes serve with it: 422 `settings_refused` has the mistakes with line and column, and nothing was changed.',
   providers:
     'An entry of catalog.yaml. Its credentials are sealed with `state.encryption_keys`. It is written once all processes serve with it: 422 `settings_refused` has the mistakes, and nothing was changed.',
+  prompts:
+    'A file of `prompts/`, at most 64 KB of JSON. It is written once all processes serve with it. A released version never changes, and is not removed.',
 };
 
 function rowsOf(kind: ObjectKind, filters: readonly ParameterName[]): Record<ObjectAction, AdminRoute> {
@@ -159,6 +170,8 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
   ...objectRoutes('prices'),
   ...objectRoutes('alerts'),
   ...objectRoutes('providers'),
+  ...objectRoutes('prompts'),
+  ...objectRoutes('configs'),
   'keys.rotate': act({
     path: '/keys/{id}:rotate',
     summary: 'Give a key a new secret; the one before stays valid for the overlap',
@@ -178,10 +191,26 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     body: 'adjust',
     answer: 'budget',
   }),
+  'prompts.release': act({
+    path: '/prompts/{id}:release',
+    role: 'admin',
+    summary: 'Fix a version of a prompt: it gets a digest of itself and its partials, and never changes again',
+    body: 'release_prompt',
+    answer: 'prompt',
+  }),
+  'prompts.promote': act({
+    path: '/prompts/{id}:promote',
+    role: 'admin',
+    summary: 'Let a label of a prompt stand for a released version',
+    body: 'promote_prompt',
+    answer: 'prompt',
+  }),
   'usage.list': page({
     path: '/usage',
     summary: 'Sum requests, tokens and cost by hour, day or altogether',
-    query: ['from', 'to', 'step', 'by', ...NAMES, 'format'],
+    description:
+      'Sums by hour are kept for `retention.hour_days`; days before are UTC days, in any time zone, and `day` says so.',
+    query: ['from', 'to', 'step', 'time_zone', 'by', ...NAMES, 'provider', 'label.NAME', 'format'],
     answer: 'usage_row',
     exports: true,
   }),
@@ -275,6 +304,7 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     explains: true,
     answer: 'explanation',
   }),
+  ...CAPTURE_ROUTES,
   ...CONSOLE_ROUTES,
   'openapi.get': read({ path: '/openapi.json', summary: 'This document', answer: 'document' }),
 };

@@ -20,6 +20,7 @@ export const object = (
   ...more,
 });
 export const list = (items: Schema, more: object = {}): Schema => ({ type: 'array', items, ...more });
+export const texts = (description: string): Schema => list({ type: 'string' }, { description });
 export const own = (name: string): Schema => ({ $ref: `${OWN}#/definitions/${name}` });
 
 export const MOMENT = { format: 'date-time' } as const;

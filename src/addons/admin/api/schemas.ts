@@ -1,14 +1,14 @@
 import type { ValidateFunction } from 'ajv';
 import { isObject } from '../../../core/kernel/index.ts';
 import { toPointer, valueAt } from '../../../core/settings/schema/pointer.ts';
-import { readSchema, SchemaTree, type Schema } from '../../../core/settings/schema/schema-files.ts';
+import { readSchema, SCHEMA_NAMES, SchemaTree, type Schema } from '../../../core/settings/schema/schema-files.ts';
 import { createAjv } from '../../../core/settings/schema/schemas.ts';
 import { SEALED_OF_ALERTS, SEALED_OF_PROVIDERS } from '../../../core/settings/source/stored-objects.ts';
 import { schemaProblems } from '../../../core/settings/problems/schema-problems.ts';
 import { ANSWER_SCHEMAS, PROBLEM_SCHEMA } from './answer-schemas.ts';
 import { BODY_SCHEMAS, type BodyName } from './body-schemas.ts';
 import { ApiProblem } from './problems.ts';
-import { ENTRY } from './console-schemas.ts';
+import { CONFIG, ENTRY } from './console-schemas.ts';
 import type { NOUNS, ObjectKind } from './routes.ts';
 import { BASE, own, OWN } from './schema-words.ts';
 
@@ -25,7 +25,6 @@ export const hiddenOf = (kind: ObjectKind): readonly string[] => [
   ...(kind === 'alerts' ? SEALED_OF_ALERTS : kind === 'providers' ? SEALED_OF_PROVIDERS : []),
 ];
 
-/** A part of a settings file with other properties. */
 function derived(
   file: 'keys' | 'teams' | 'prices' | 'server',
   definition: string,
@@ -45,7 +44,6 @@ const NODE: Schema = {
   examples: ['team:search'],
 };
 
-/** A budget, or limits, as an object of its own. */
 const ofNode =
   (title: string) =>
   (properties: Schema, { required = [], minProperties: _, examples: __, ...rest }: Schema): Schema => ({
@@ -58,6 +56,13 @@ const ofNode =
 
 const without = (kind: ObjectKind, properties: Schema): Schema =>
   Object.fromEntries(Object.entries(properties).filter(([name]) => !NOT_IN_SPEC[kind]?.includes(name)));
+
+/** A whole file. In a build without the add-on no prompt is written. */
+function promptSpec(): Schema {
+  if (!SCHEMA_NAMES.includes('prompt')) return { type: 'object' };
+  const { $schema: _, $id: __, definitions: ___, ...file } = readSchema('prompt');
+  return { ...file, title: 'PromptSpec' };
+}
 
 /** The entry of a settings file that an object stands for. */
 const specs = (): Readonly<Record<`${(typeof NOUNS)[ObjectKind]}_spec`, Schema>> => ({
@@ -84,6 +89,8 @@ const specs = (): Readonly<Record<`${(typeof NOUNS)[ObjectKind]}_spec`, Schema>>
     properties: without('alerts', properties),
   })),
   provider_spec: ENTRY,
+  prompt_spec: promptSpec(),
+  config_spec: CONFIG,
 });
 
 /** The schemas of the admin API as one document, whose references are absolute: those that validate, and those of the OpenAPI document. */
@@ -93,7 +100,9 @@ export function adminSchema(): Schema {
 
 /** The files with definitions that the API's schemas refer to. */
 export const readReferred = (): readonly Schema[] =>
-  (['server', 'keys', 'teams', 'prices'] as const).map((name) => readSchema(name));
+  (['server', 'keys', 'teams', 'prices', 'prompt'] as const)
+    .filter((name) => SCHEMA_NAMES.includes(name))
+    .map((name) => readSchema(name));
 
 interface CompiledSchemas {
   validate(name: string): ValidateFunction;

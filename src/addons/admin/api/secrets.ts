@@ -3,7 +3,6 @@ import type { Secret } from '../../../plugin/index.ts';
 import { digestOf, generateKey, parsePeppers, pepperedDigest } from '../../../core/settings/compile/api-keys.ts';
 
 interface NewSecret {
-  /** Shown once. */
   readonly text: string;
   readonly digest: string;
   readonly last4: string;

@@ -4,6 +4,7 @@ import type { AdminOptions } from '../../../core/process/admin-port.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { valueAt } from '../../../core/settings/schema/pointer.ts';
 import type { AdminIdentity } from './identity.ts';
+import { ledgerLabelsOf } from './ledger-labels.ts';
 
 /** Who calls, and what this gateway offers: the first call of the console. */
 export function sessionBody(
@@ -25,6 +26,7 @@ export function sessionBody(
       owns: [...(state?.owns ?? [])],
       seals: valueAt(ofFiles.server, ['state', 'encryption_keys']) !== undefined,
       records: kept !== undefined,
+      labels: ledgerLabelsOf(ofFiles),
       explain: admin.explain,
       sign_in: session !== undefined || secret !== undefined,
     },
@@ -39,5 +41,8 @@ export function sessionBody(
 }
 
 /** Null where the system has chosen the port. */
-const dataUrl = ({ host, port }: Pick<ServerSettings['listen'], 'host' | 'port'>, secure: boolean): string | null =>
+export const dataUrl = (
+  { host, port }: Pick<ServerSettings['listen'], 'host' | 'port'>,
+  secure: boolean,
+): string | null =>
   port === 0 ? null : `${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;

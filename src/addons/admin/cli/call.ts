@@ -39,7 +39,6 @@ const URL_VARIABLE = 'GATEHOUSE_ADMIN_URL';
 const TOKEN_VARIABLE = 'GATEHOUSE_ADMIN_TOKEN';
 const DEFAULT_URL = 'http://127.0.0.1:8788';
 
-/** A flag of a field of a body: the text itself, a list, or JSON. */
 interface BodyFlag {
   readonly name: string;
   readonly kind: 'text' | 'list' | 'json';
@@ -53,7 +52,7 @@ function fieldsOf({ body }: AdminRoute): readonly BodyFlag[] {
   const { properties, required } = body === undefined ? {} : BODY_SCHEMAS[body];
   return Object.entries(isObject(properties) ? properties : {}).map(([name, schema]) => {
     const type = isObject(schema) ? schema['type'] : undefined;
-    const isJson = type === 'object' || type === 'array' || name === 'spec' || name === 'body';
+    const isJson = type === 'object' || type === 'array' || type === 'integer' || name === 'spec' || name === 'body';
     const kind = isTexts(schema) ? 'list' : isJson ? 'json' : 'text';
     return { name, kind, required: Array.isArray(required) && required.includes(name) };
   });
@@ -83,8 +82,8 @@ function optionsOf(route: AdminRoute): FlagTable {
 }
 
 /** One line for each call, for `gatehouse admin help`. */
-export function callLines(): readonly string[] {
-  return OPERATIONS.map(([operation, route]) => {
+export const callLines = (): readonly string[] =>
+  OPERATIONS.map(([operation, route]) => {
     const fields = fieldsOf(route).map(({ name, kind, required }) => {
       const flag = `--${flagOf(name)} ${kind === 'json' ? 'JSON|@FILE|-' : 'TEXT'}`;
       return required ? flag : `[${flag}]${kind === 'list' ? '...' : ''}`;
@@ -103,7 +102,6 @@ export function callLines(): readonly string[] {
     const id = route.path.includes('{id}') ? ['ID'] : [];
     return `${[words, ...id, ...fields, ...query, ...more].join(' ')}\n    ${route.summary} (${route.role})`;
   });
-}
 
 /** `keys list`, `usage`: the action may be left out where there is one that only reads. */
 function findOperation([resource = '', action]: readonly string[]): {

@@ -1,9 +1,8 @@
-import { isObject } from '../../../core/kernel/index.ts';
+import { isObject, parseJson } from '../../../core/kernel/index.ts';
 import type { World } from '../../../core/commands/terminal/arguments.ts';
 import { ask, Unanswered, type AdminReply } from './ask.ts';
 import { callLines, readCall, type AdminCall } from './call.ts';
 import { gapsOf, showAnswer } from './show.ts';
-import { parseJson } from '../../../formats/json/object.ts';
 
 const isDone = ({ status }: AdminReply): boolean => status >= 200 && status < 300;
 
@@ -73,13 +72,11 @@ async function etagOf(call: AdminCall, world: World): Promise<string | undefined
 }
 
 const send = (
-  { route, values, body }: Sent,
+  { route, values, body }: Pick<AdminCall, 'route' | 'values' | 'body'>,
   target: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<AdminReply> =>
   ask(`${values.url}/admin/v1${target}`, { method: route.method, token: values.token, body, headers });
-
-type Sent = Pick<AdminCall, 'route' | 'values' | 'body'>;
 
 async function refuse(reply: AdminReply, { err }: World): Promise<1> {
   const text = await reply.text();

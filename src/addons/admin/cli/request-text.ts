@@ -72,7 +72,6 @@ const nameOf = (target: RecordObject): string =>
     ' ',
   );
 
-/** Targets that were skipped after so many attempts. */
 const skippedOf = ({ skipped }: RecordObject, attempts: number): readonly string[] =>
   objects(skipped)
     .filter(({ after }) => after === attempts)
@@ -116,7 +115,6 @@ const tryText = (one: RecordObject, number: number): string =>
     one['resent'] === true ? 'sent again: a kept connection had died' : undefined,
   ]);
 
-/** The gateway's code, and the words of the vendor. */
 function failureLines(failure: unknown): readonly string[] {
   if (!isObject(failure)) return [];
   const vendor = joined([

@@ -28,6 +28,8 @@ const COLUMNS: Readonly<Partial<Record<AnswerName, readonly string[]>>> = {
     'request_model',
     'attempts',
   ],
+  prompt_cache: ['key', 'model', 'requests', 'input', 'cache_read', 'cache_write', 'misses', 'causes'],
+  capture: ['id', 'state', 'captured', 'requests', 'by', 'until', 'gone_at'],
   audit_row: ['seq', 'at', 'actor', 'role', 'action', 'kind', 'id', 'reason'],
 };
 
@@ -47,7 +49,6 @@ export function showAnswer(answer: unknown, { route, operation, target, values }
 /** `rescued` is the state that matters to a reader. */
 const shownRow = (row: Shown): Shown => (row['rescued'] === true ? { ...row, state: 'rescued' } : row);
 
-/** Which requests a list may lack. */
 export function gapsOf(answer: unknown): string {
   if (!isObject(answer) || !Array.isArray(answer['partial'])) return '';
   const silent = answer['partial'].map(
@@ -62,9 +63,19 @@ export function gapsOf(answer: unknown): string {
 
 function columnsOf(answer: AnswerName | undefined, target: string): readonly string[] {
   const by = new URLSearchParams(target.split('?', 2)[1]).get('by') ?? '';
-  if (answer === 'usage_row') return ['start', ...by.split(',').filter((name) => name !== ''), ...USAGE];
+  if (answer === 'usage_row')
+    return [
+      'start',
+      ...by
+        .split(',')
+        .filter((name) => name !== '')
+        .map(fieldOf),
+      ...USAGE,
+    ];
   return (answer && COLUMNS[answer]) ?? ['id'];
 }
+
+const fieldOf = (name: string): string => (name.startsWith('label.') ? name.replace('label.', 'labels.') : name);
 
 function valueAt(row: Shown, path: string): string {
   const value = path.split('.').reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), row);

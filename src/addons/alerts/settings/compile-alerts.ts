@@ -19,7 +19,6 @@ export interface WebhookSettings {
   readonly allowInsecure: boolean;
 }
 
-/** When the spending of one hour is an anomaly. */
 export interface AnomalyRule {
   /** At least so many times the median of the hours before. */
   readonly factor: number;
@@ -35,21 +34,19 @@ export interface AlertSettings {
 }
 
 /** `alerts` of server.yaml with its defaults: the floor in nano-USD, days ascending. Throws RangeError for a floor that is too large. */
-export function compileAlerts({
+export const compileAlerts = ({
   webhooks = [],
   anomalies = {},
   key_expiry,
-}: NonNullable<ServerFile['alerts']> = {}): AlertSettings {
-  return {
-    webhooks: webhooks.map(compileWebhook),
-    anomalies: {
-      factor: anomalies.factor ?? 5,
-      floor: parseCap(anomalies.floor ?? '10 USD').amount,
-      days: anomalies.days ?? 7,
-    },
-    keyExpiry: (key_expiry ?? [30, 7, 1]).toSorted((a, b) => a - b),
-  };
-}
+}: NonNullable<ServerFile['alerts']> = {}): AlertSettings => ({
+  webhooks: webhooks.map(compileWebhook),
+  anomalies: {
+    factor: anomalies.factor ?? 5,
+    floor: parseCap(anomalies.floor ?? '10 USD').amount,
+    days: anomalies.days ?? 7,
+  },
+  keyExpiry: (key_expiry ?? [30, 7, 1]).toSorted((a, b) => a - b),
+});
 
 export const compileWebhook = ({
   id,

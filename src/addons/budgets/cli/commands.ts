@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { LEDGER_DIMENSIONS } from '../../../core/ports/ledger.ts';
+import { ROLLUP_DIMENSIONS } from '../../../core/ports/ledger.ts';
 import {
   configs,
   oneOf,
@@ -23,8 +23,7 @@ const storeCommand = (name: string, help: string, load: () => Promise<StoreComma
   help,
   async run(args, world) {
     const { configs: dir } = parse(args, configs).values;
-    const command = await load();
-    return command({ ...world, dir });
+    return (await load())({ ...world, dir });
   },
 });
 
@@ -36,8 +35,7 @@ const copyCommand = (name: string, help: string, load: () => Promise<CopyCommand
   async run(args, world) {
     const { positionals, values } = parse(args, configs, 1);
     const copy = required(positionals[0], `state ${name} needs the folder of the backup`);
-    const command = await load();
-    return command({ ...world, dir: values.configs, copy });
+    return (await load())({ ...world, dir: values.configs, copy });
   },
 });
 
@@ -112,8 +110,7 @@ const stateCommands: Commands = {
       }
       if (from !== undefined) throw new UsageError('--from needs --to');
       const { checkTablesCommand, migrateCommand } = await import('./state/files-and-store.ts');
-      if (check) return checkTablesCommand({ ...world, dir });
-      return migrateCommand({ ...world, dir, dryRun, tables });
+      return check ? checkTablesCommand({ ...world, dir }) : migrateCommand({ ...world, dir, dryRun, tables });
     },
   },
   'state export': {
@@ -189,7 +186,7 @@ const ledgerCommands: Commands = {
   'ledger export': {
     usage:
       'ledger export --from DAY [--to DAY] [--by NAMES] [--step hour|day|all] [--format csv|jsonl] [--configs DIR]',
-    help: `Print the rows of the ledger, or with --by their sums by names such as team,model, of:\n${LEDGER_DIMENSIONS.join(', ')}.\nDays are UTC such as 2026-11-01; --to is not included, default: tomorrow. The gateway may run`,
+    help: `Print the rows of the ledger, or with --by their sums by names such as team,model, of:\n${ROLLUP_DIMENSIONS.join(', ')}.\nDays are UTC such as 2026-11-01; --to is not included, default: tomorrow. The gateway may run`,
     async run(args, world) {
       const { values } = parse(args, {
         ...configs,
@@ -202,7 +199,7 @@ const ledgerCommands: Commands = {
       const from = dayOf('from', required(values.from, 'ledger export needs --from, such as --from 2026-11-01'));
       const to = values.to === undefined ? Date.now() + DAY_MS : dayOf('to', values.to);
       if (to < from) throw new UsageError('--to is before --from');
-      const by = values.by?.split(',').map((name) => oneOf('by', name, LEDGER_DIMENSIONS));
+      const by = values.by?.split(',').map((name) => oneOf('by', name, ROLLUP_DIMENSIONS));
       if (by && new Set(by).size < by.length) throw new UsageError('--by has a name twice');
       const step = oneOf('step', values.step, ['hour', 'day', 'all']);
       const format = oneOf('format', values.format, ['csv', 'jsonl']);

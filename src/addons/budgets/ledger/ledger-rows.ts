@@ -1,4 +1,5 @@
 import type { Usage } from '../../../formats/events.ts';
+import { cut } from '../../../core/record/cut.ts';
 import type { Payer, RecordedCost } from '../../../core/record/costs.ts';
 import type { RecordedAttempt, RequestRecord } from '../../../core/record/record.ts';
 import {
@@ -13,23 +14,40 @@ type Sums = Readonly<Record<LedgerSum, number>>;
 
 export const NO_SUMS = Object.fromEntries(LEDGER_SUMS.map((sum) => [sum, 0])) as Sums;
 
-/** The bound of the ledger. */
 const MAX_NAME = 256;
 export const named = (text: string | undefined): string =>
   text === undefined ? '' : text.length > MAX_NAME ? text.slice(0, MAX_NAME) : text;
 
 type Common = Pick<
   LedgerRow,
-  'req' | 'requestId' | 'at' | 'key' | 'user' | 'team' | 'organization' | 'config' | 'priceVersion'
+  'req' | 'requestId' | 'at' | 'key' | 'user' | 'team' | 'organization' | 'config' | 'priceVersion' | 'labels'
 >;
 type AnsweredModel = Pick<LedgerRow, 'asked' | 'model' | 'tier' | 'geo'>;
+
+const MAX_LABEL = 128;
+
+/** `LedgerRow.labels`. @param names sorted; empty: nothing is read */
+export function labelsOf(metadata: Readonly<Record<string, string>> | undefined, names: readonly string[]): string {
+  if (names.length === 0 || !metadata) return '';
+  const found = names.filter((name) => Object.hasOwn(metadata, name));
+  if (found.length === 0) return '';
+  return JSON.stringify(Object.fromEntries(found.map((name) => [name, cut(metadata[name]!, MAX_LABEL)])));
+}
+
+/** The values of the rows beyond the record of their request. */
+export interface RowSources {
+  readonly payer: Payer;
+  /** The amount reserved for an attempt, by its number. */
+  readonly heldOf: (attempt: number) => number;
+  /** Names of metadata, sorted. */
+  readonly labels: readonly string[];
+}
 
 /**
  * The rows of a request that has ended: one for each try that cost something or may have, one for each reply of a cache. A request that
  * cost nothing has none. The first row is number 0, by which requests are counted.
- * @param heldOf what was reserved for an attempt, by its number
  */
-export function rowsOf(record: RequestRecord, payer: Payer, heldOf: (attempt: number) => number): LedgerRow[] {
+export function rowsOf(record: RequestRecord, { payer, heldOf, labels }: RowSources): LedgerRow[] {
   const common: Common = {
     req: payer.req,
     requestId: named(payer.requestId),
@@ -40,6 +58,7 @@ export function rowsOf(record: RequestRecord, payer: Payer, heldOf: (attempt: nu
     organization: named(payer.organization),
     config: named(record.configId),
     priceVersion: payer.priceVersion,
+    labels: labelsOf(record.metadata, labels),
   };
   const rows: LedgerRow[] = [];
   for (const attempt of record.attempts) addRows(rows, attempt, { common, held: () => heldOf(attempt.number) });
@@ -99,6 +118,7 @@ export const rowOf = (common: Common, place: AnsweredModel, end: RowEnd): Ledger
   tier: place.tier,
   geo: place.geo,
   priceVersion: common.priceVersion,
+  labels: common.labels,
   key: common.key,
   user: common.user,
   team: common.team,

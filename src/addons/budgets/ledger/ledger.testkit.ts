@@ -4,7 +4,7 @@ import type { RequestRecord } from '../../../core/record/record.ts';
 import { NOON } from '../store/contract/opened-store.testkit.ts';
 
 const [ANY] = fc.sample(
-  anyRecord.filter(({ attempts }) => attempts.length > 0),
+  anyRecord.filter(({ attempts: [first] }) => first !== undefined && first.durationMs >= 0),
   { numRuns: 1, seed: 1 },
 );
 

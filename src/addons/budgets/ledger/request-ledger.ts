@@ -43,6 +43,8 @@ export interface RequestLedgerOptions {
   readonly ledger: Pick<Ledger, 'append'>;
   readonly reports: LedgerReports;
   readonly boot: Boot;
+  /** Names of the metadata that rows have. Default: none. */
+  readonly labels?: readonly string[] | undefined;
   /** The folder of a state store on disk. Undefined: what a process had not written ends with it. */
   readonly folder?: string | undefined;
   /** Runs a task at the end of this turn of the event loop. */
@@ -55,7 +57,6 @@ export interface RequestLedgerOptions {
 const AGAIN_MS = 1000;
 /** An end is written with the next send or after so long: one write each costs twice (measured). Killed meanwhile: its reserve. */
 const GATHER_MS = 50;
-/** Ends that are written at once. */
 const MAX_CLOSING = 500;
 /** Sends whose time has passed are looked for this often. */
 const SWEEP_MS = 5000;
@@ -66,6 +67,8 @@ const MAX_EXPIRED = 10_000;
 
 /** The ledger of the requests of one process. In its spool on disk, what has left and what has ended survives the process. */
 export class RequestLedger implements CostLedger {
+  /** Sorted. */
+  readonly labels: readonly string[];
   readonly #options: RequestLedgerOptions;
   readonly #spool: Spool | undefined;
   readonly #queue: RowQueue;
@@ -75,7 +78,6 @@ export class RequestLedger implements CostLedger {
   /** Holds by the request's id in the ledger. */
   readonly #holds = new Map<string, number[]>();
   #expired = 0;
-  /** Lines that leave at the end of this turn. */
   readonly #lines = new LineBytes();
   #closing: Closing | undefined;
   #isTimed = false;
@@ -86,6 +88,7 @@ export class RequestLedger implements CostLedger {
   constructor(options: RequestLedgerOptions) {
     const { clock, ledger, reports, folder, boot, limits } = options;
     this.#options = options;
+    this.labels = (options.labels ?? NONE).toSorted();
     const checkpoint = (to: LineBytes): void => this.#checkpoint(to);
     this.#spool =
       folder === undefined ? undefined : new Spool({ folder, boot, pid: process.pid, checkpoint, ...limits });
@@ -144,7 +147,8 @@ export class RequestLedger implements CostLedger {
 
   add(record: RequestRecord, payer: Payer): void {
     const holds = this.#holds.get(payer.req) ?? NONE;
-    const rows = rowsOf(record, payer, (number) => this.#heldOf(holds, number));
+    const heldOf = (number: number): number => this.#heldOf(holds, number);
+    const rows = rowsOf(record, { payer, heldOf, labels: this.labels });
     if (rows.length > 0) this.#close().rows.push(...rows);
     // An end replaces the list.
     for (const hold of holds) {
@@ -168,8 +172,7 @@ export class RequestLedger implements CostLedger {
     this.#stopTimer?.();
     this.#write();
     await this.#queue.close();
-    const isDone = this.#queue.size === 0 && this.#sends.size === 0 && this.#accounts.areClosed();
-    this.#spool?.close(isDone);
+    this.#spool?.close(this.#queue.size === 0 && this.#sends.size === 0 && this.#accounts.areClosed());
   }
 
   #end(send: FollowedSend): void {
@@ -190,8 +193,7 @@ export class RequestLedger implements CostLedger {
     }
     // Its reserve is in the ledger already. Rows are never edited: another takes it back.
     this.#expired -= 1;
-    const less = { usd: settled.usd - amounts.usd, tokens: settled.tokens - amounts.tokens };
-    this.#accounts.close(entries, less);
+    this.#accounts.close(entries, { usd: settled.usd - amounts.usd, tokens: settled.tokens - amounts.tokens });
     if (row.nano > 0) closing.rows.push({ ...row, kind: 'adjustment', nano: -row.nano, held: 0 });
   }
 
@@ -275,8 +277,7 @@ export class RequestLedger implements CostLedger {
       reports.spoolBytes(this.#spool!.bytes);
       return segment;
     } catch (error) {
-      const failure = toError(error);
-      reports.failed('spool', failure, this.#failedUntil === undefined);
+      reports.failed('spool', toError(error), this.#failedUntil === undefined);
       this.#failedUntil = clock.now() + AGAIN_MS;
       return undefined;
     }

@@ -170,8 +170,7 @@ export class RowQueue {
 
   #fail(error: unknown): void {
     const { clock, reports } = this.#options;
-    const failure = toError(error);
-    reports.failed('store', failure, this.#failedUntil === undefined);
+    reports.failed('store', toError(error), this.#failedUntil === undefined);
     this.#failedUntil = clock.now() + AGAIN_MS;
   }
 }

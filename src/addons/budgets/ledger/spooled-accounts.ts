@@ -15,7 +15,6 @@ export interface SpoolEntry {
   lease: number;
 }
 
-/** The accounts of budgets that the spool of a process names, by number. */
 export class SpooledAccounts {
   readonly #entries = new Map<Account, SpoolEntry>();
   #last = 0;

@@ -7,9 +7,7 @@ export class Account {
   readonly span: Span;
   /** The most that `used` and `held` may reach: the cap, or the process's lease of it. Only a hard budget has it. */
   limit: number;
-  /** Settled. */
   used = 0;
-  /** Reserved and not settled. */
   held = 0;
   holds = 0;
   /** The free amount beyond `limit` in the last answer of the store; 0 without a store. */
@@ -78,7 +76,6 @@ const MAX_LEFT = 10_000;
 export class AccountBook {
   readonly #rules: AccountRules;
   readonly #entries = new Map<string, KnownAccount>();
-  /** Budgets that the settings have no longer. */
   readonly #left = new Set<string>();
 
   constructor(rules: AccountRules) {

@@ -3,7 +3,6 @@ import { ShardedChanges, ShardedMap } from '../../../core/tenants/sharded-map.ts
 import type { LimitedKind, LimitKind } from '../../../plugin/errors.ts';
 import type { Rate } from '../../../core/tenants/amounts.ts';
 import { Bucket } from './gcra.ts';
-import { SharedBucket } from './shared-bucket.ts';
 import type { FleetLimits, SharedPart } from '../../../core/ports/fleet-memory.ts';
 import type { Limits, NodeLimits } from '../../../core/tenants/tree.ts';
 
@@ -16,7 +15,6 @@ export interface Limited {
   readonly limits: NodeLimits | undefined;
 }
 
-/** With whom limits are shared. */
 interface Sharing {
   readonly processes: number;
   /** Undefined: each process has an equal part. */
@@ -207,3 +205,50 @@ function enter(table: GateTable, nodes: readonly Limited[], { byRef, listed }: E
 
 const hasLimit = ({ requests, tokens, concurrency }: Limits): boolean =>
   requests !== undefined || tokens !== undefined || concurrency !== undefined;
+
+/**
+ * The bucket of a rate that several gateways share. Their engine decides; while it is away, this process has an equal part of the rate.
+ * The part counts all that is taken, so that an engine that goes away does not give each process another burst.
+ */
+class SharedBucket extends Bucket {
+  readonly #shared: SharedPart;
+  /** Of all processes together. */
+  #whole: Rate;
+
+  constructor(part: Rate, whole: Rate, shared: SharedPart) {
+    super(part);
+    this.#shared = shared;
+    this.#whole = whole;
+  }
+
+  changeShared(whole: Rate): void {
+    if (whole.count === this.#whole.count && whole.perMs === this.#whole.perMs) return;
+    this.#whole = whole;
+    this.#shared.change(whole);
+  }
+
+  override fetch(units: number): Promise<void> | undefined {
+    return this.#shared.fetch(units);
+  }
+
+  override waitFor(units: number, now: number): number {
+    return this.#shared.waitFor(units) ?? super.waitFor(units, now);
+  }
+
+  override take(units: number, now: number): void {
+    const isShared = this.#shared.waitFor(0) !== undefined;
+    this.#shared.take(units);
+    // One process may take what is the part of others: its own part then owes one burst at most.
+    if (isShared) super.correct(units, now);
+    else super.take(units, now);
+  }
+
+  override correct(units: number, now: number): void {
+    this.#shared.take(units, true);
+    super.correct(units, now);
+  }
+
+  override level(now: number): number {
+    return this.#shared.waitFor(0) === undefined ? super.level(now) : this.#shared.level;
+  }
+}

@@ -60,7 +60,6 @@ export class Gates implements GateTable {
     return this.#gates.size;
   }
 
-  /** Other gateways share the limits. */
   get isShared(): boolean {
     return this.#fleet() !== undefined;
   }
@@ -243,7 +242,6 @@ const later = (before: Refusal | undefined, gate: Gate, limit: LimitKind, retryA
 /** Addresses whose requests are counted. The one that was refused longest ago is forgotten first. */
 const MAX_ADDRESSES = 10_000;
 
-/** Requests without a valid key, by client address. */
 export class AddressGates {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #max: number;

@@ -51,7 +51,6 @@ interface LeasesOptions {
 export class Leases implements AccountRules, RoomSource {
   readonly #options: LeasesOptions;
   readonly #slices = new Map<Account, Slice>();
-  /** The account that counts on each lease. */
   readonly #owners = new Map<LeaseId, Account>();
   /** Accounts that need room, with the smallest useful grant and the sum of all needs. */
   readonly #wanted = new Map<Account, { least: number; sum: number }>();
@@ -62,7 +61,6 @@ export class Leases implements AccountRules, RoomSource {
   readonly #turns: StoreTurns;
   #book: AccountBook | undefined;
   #batch = 0;
-  /** The highest number of a lease that an account had. */
   #last: LeaseId = 0;
   #live = 1;
   readonly #credit: StandingCredit;
@@ -202,9 +200,8 @@ export class Leases implements AccountRules, RoomSource {
     this.#turns.isUrgent &&= this.#wanted.size > 0;
     this.#turns.asking();
     const covered = new Set(asked.map(([account]) => account));
-    const isDue = asked.length > 0 && this.#credit.isUnknown;
     const credit =
-      isDue || this.#credit.hasMore || (isReport && this.#credit.isGiven)
+      (asked.length > 0 && this.#credit.isUnknown) || this.#credit.hasMore || (isReport && this.#credit.isGiven)
         ? this.#credit.useOf(this.#uncovered(covered))
         : undefined;
     if (asked.length === 0 && !credit) return;
@@ -362,7 +359,6 @@ export class Leases implements AccountRules, RoomSource {
     return idle <= (this.isNear(account) ? IDLE_REPORTS_TIGHT : IDLE_REPORTS);
   }
 
-  /** Little of the cap is free, as far as this process knows. */
   isNear(account: Account): boolean {
     return account.free < account.budget.amount * TIGHT_SHARE || this.#credit.isTight(account);
   }

@@ -12,42 +12,45 @@ const WIDEST_MS = 16 * 3_600_000;
 /** A zone has at most some starts at a time; rules and zones come from the settings, which a reload may change often. */
 const MAX_TABLES = 1000;
 
+/** Days are the UTC midnights of their dates. */
 interface Calendar {
   readonly ms: number;
   /** A first day that is surely not after the day. It may be a period before the day's own. */
-  before(day: LocalDate, dayOfMonth: number): LocalDate;
+  before(day: number, dayOfMonth: number): number;
   /** The first day of the period after the one that begins with the day. */
-  after(first: LocalDate, dayOfMonth: number): LocalDate;
+  after(first: number, dayOfMonth: number): number;
 }
 
 const CALENDARS: Readonly<Record<Exclude<Budget['period'], 'hour' | 'total'>, Calendar>> = {
   day: {
     ms: DAY_MS,
-    before: ({ year, month, day }) => dateOf(year, month, day - 1),
-    after: ({ year, month, day }) => dateOf(year, month, day + 1),
+    before: (day) => day - DAY_MS,
+    after: (first) => first + DAY_MS,
   },
   // From Monday on, as in ISO 8601.
   week: {
     ms: 7 * DAY_MS,
-    before: ({ year, month, day }) => dateOf(year, month, day - 7 - ((weekday(year, month, day) + 6) % 7)),
-    after: ({ year, month, day }) => dateOf(year, month, day + 7),
+    before: (day) => day - (7 + ((new Date(day).getUTCDay() + 6) % 7)) * DAY_MS,
+    after: (first) => first + 7 * DAY_MS,
   },
   month: {
     ms: 31 * DAY_MS,
-    before: ({ year, month }, dayOfMonth) => dateOf(year, month - 1, dayOfMonth),
-    after: ({ year, month }, dayOfMonth) => dateOf(year, month + 1, dayOfMonth),
+    before: (day, dayOfMonth) => inMonth(day, -1, dayOfMonth),
+    after: (first, dayOfMonth) => inMonth(first, 1, dayOfMonth),
   },
 };
 
-/** 0: Sunday. */
-const weekday = (year: number, month: number, day: number): number =>
-  new Date(Date.UTC(year, month - 1, day)).getUTCDay();
+/** @param more months after that of the day */
+function inMonth(day: number, more: number, dayOfMonth: number): number {
+  const date = new Date(day);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + more, dayOfMonth);
+}
 
 /** The start of a period is a function of rule and time, and a part of the counter's key: no reset can be missed or doubled. */
 export class PeriodTable {
   readonly #rule: PeriodRule;
   readonly #calendar: Calendar | undefined;
-  readonly #dates: (moment: number) => LocalDate;
+  readonly #dates: (moment: number) => number;
   /** Ascending. */
   #starts: readonly number[];
 
@@ -112,24 +115,8 @@ function find(starts: readonly number[], moment: number): Span | undefined {
   return { start: starts[low]!, end: starts[high]! };
 }
 
-interface LocalDate {
-  readonly year: number;
-  /** 1 to 12. */
-  readonly month: number;
-  readonly day: number;
-}
-
-/** Midnight of the day, were the zone UTC. It orders days. */
-const utcOf = ({ year, month, day }: LocalDate): number => Date.UTC(year, month - 1, day);
-
-/** Month 13 is January of the next year, day 0 the last of the month before. */
-function dateOf(year: number, month: number, day: number): LocalDate {
-  const date = new Date(Date.UTC(year, month - 1, day));
-  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
-}
-
 /** Node 24 has no Temporal: Intl is the only source of the rules of zones. */
-function localDates(timeZone: string): (moment: number) => LocalDate {
+function localDates(timeZone: string): (moment: number) => number {
   const format = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
     timeZone,
     year: 'numeric',
@@ -138,18 +125,17 @@ function localDates(timeZone: string): (moment: number) => LocalDate {
   });
   return (moment) => {
     const parts = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, Number(value)]));
-    return { year: parts['year']!, month: parts['month']!, day: parts['day']! };
+    return Date.UTC(parts['year']!, parts['month']! - 1, parts['day']);
   };
 }
 
 /**
- * The first instant at which the zone's day is `date` or later. It is searched: a day may begin at 01:00, as in Santiago when summer
+ * The first instant at which the zone's day is the wanted one or later. It is searched: a day may begin at 01:00, as in Santiago when summer
  * time begins, and a zone may leave a day out, as Apia did on 2011-12-30.
  * @param guess right for most days, which saves their search
  */
-function firstInstant(date: LocalDate, dates: (moment: number) => LocalDate, guess: number): number {
-  const wanted = utcOf(date);
-  const hasBegun = (moment: number): boolean => utcOf(dates(moment)) >= wanted;
+function firstInstant(wanted: number, dates: (moment: number) => number, guess: number): number {
+  const hasBegun = (moment: number): boolean => dates(moment) >= wanted;
   if (Math.abs(guess - wanted) < WIDEST_MS && hasBegun(guess) && !hasBegun(guess - 1)) return guess;
   let before = wanted - WIDEST_MS;
   let begun = wanted + WIDEST_MS;

@@ -33,7 +33,6 @@ export interface ReservationRefusal {
   readonly why: 'exceeded' | 'unavailable';
   /** Undefined: the process holds as many reserves as it can. */
   readonly account: Account | undefined;
-  /** The amount in the unit of the account. */
   readonly amount: number;
 }
 

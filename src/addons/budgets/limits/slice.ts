@@ -39,9 +39,8 @@ export const newSlice = (): Slice => ({
 });
 
 /** The amount that was reserved beyond the lease, as far as it is still used or held. Of a lease that has ended, beyond what is reported on it, too. */
-export function onCredit({ used, held, limit }: Account, { level, isReplaced, reported }: Slice): number {
-  return Math.max(0, Math.min(level, used + held) - (isReplaced ? Math.max(limit, reported) : limit));
-}
+export const onCredit = ({ used, held, limit }: Account, { level, isReplaced, reported }: Slice): number =>
+  Math.max(0, Math.min(level, used + held) - (isReplaced ? Math.max(limit, reported) : limit));
 
 export const refOf = ({ budget, span }: Pick<Account, 'budget' | 'span'>): CounterRef => ({
   node: budget.id,

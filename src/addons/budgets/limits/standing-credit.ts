@@ -49,7 +49,6 @@ export class StandingCredit {
     this.#clock = clock;
   }
 
-  /** The store is that of a fleet. */
   get isGiven(): boolean {
     return this.#isGiven === true;
   }
@@ -102,9 +101,7 @@ export class StandingCredit {
     if (counter.tight) this.#note(counter, counter.tight.since > 0);
   }
 
-  isTight({ budget, span }: Account): boolean {
-    return (this.#tight.get(budget.id) ?? -1) >= span.start;
-  }
+  readonly isTight = ({ budget, span }: Account): boolean => (this.#tight.get(budget.id) ?? -1) >= span.start;
 
   replaced(account: Account): void {
     const name = nameOf(account);
@@ -119,9 +116,8 @@ export class StandingCredit {
     else this.#replaced.delete(name);
   }
 
-  #within(account: Account): number {
-    return this.isTight(account) ? 0 : creditOf(account.budget.amount, this.#use.parts);
-  }
+  readonly #within = (account: Account): number =>
+    this.isTight(account) ? 0 : creditOf(account.budget.amount, this.#use.parts);
 
   #note({ node, period }: CounterRef, isTight: boolean): void {
     const known = this.#tight.get(node);

@@ -1,5 +1,4 @@
 import type { Clock } from '../../../plugin/index.ts';
-import { Waiters } from './waiters.ts';
 
 const REPORT_MS = 1000;
 /** Wait after a failure of the store. */
@@ -40,7 +39,6 @@ export class StoreTurns {
     return this.#failedUntil !== undefined;
   }
 
-  /** The store has just failed. */
   get isPaused(): boolean {
     return this.#setup.clock.now() < (this.#failedUntil ?? 0);
   }
@@ -85,11 +83,9 @@ export class StoreTurns {
 
   /** Resolves when the store has answered the questions asked so far or has failed to, or after `ms`. A stall of the process does not count. */
   answered(ms: number): Promise<void> {
-    const isAsked = this.#running !== undefined || !this.isPaused;
-    return isAsked ? this.#waiters.wait(ms) : Promise.resolve();
+    return this.#running !== undefined || !this.isPaused ? this.#waiters.wait(ms) : Promise.resolve();
   }
 
-  /** The timer asks the store again. */
   fail(error: unknown): void {
     const failure = error instanceof Error ? error : new Error(String(error));
     if (!this.isDown) this.#setup.onStore(failure);
@@ -116,5 +112,47 @@ export class StoreTurns {
     if (!this.isDown) return;
     this.#failedUntil = undefined;
     this.#setup.onStore(undefined);
+  }
+}
+
+const MAX_WAITING = 10_000;
+/** Timers of one wait, one after the other: a stalled event loop runs its timers before it reads the answers that came. */
+const WAIT_STEPS = 5;
+
+class Waiters {
+  readonly #clock: Clock;
+  readonly #waiting: (() => void)[] = [];
+  /** Those whose questions are being answered: a question that comes later is for the next call. */
+  readonly #answering: (() => void)[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Resolves with the answer to the next call, or after `ms`. */
+  wait(ms: number): Promise<void> {
+    if (this.#waiting.length >= MAX_WAITING) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let cancel: () => void;
+    const wait = (steps: number): void => {
+      cancel = this.#clock.after(ms / WAIT_STEPS, () => (steps > 1 ? wait(steps - 1) : resolve()));
+    };
+    wait(WAIT_STEPS);
+    this.#waiting.push(() => {
+      cancel();
+      resolve();
+    });
+    return promise;
+  }
+
+  /** A call leaves with all questions so far. */
+  ask(): void {
+    this.#answering.push(...this.#waiting.splice(0));
+  }
+
+  /** @param isLast no call follows that would answer the others */
+  answer(isLast: boolean): void {
+    const answered = [...this.#answering.splice(0), ...(isLast ? this.#waiting.splice(0) : [])];
+    for (const resolve of answered) resolve();
   }
 }

@@ -86,8 +86,7 @@ export class LearnedSizes {
       this.#kept = 0;
     }
     const sizes = { ratios: new Histogram(0.02, 8), outputs: new Histogram(1, 2_000_000) };
-    const models = this.#keys.get(key) ?? new Map<string, Sizes>();
-    this.#keys.set(key, models.set(model, sizes));
+    this.#keys.set(key, (this.#keys.get(key) ?? new Map<string, Sizes>()).set(model, sizes));
     this.#kept += 1;
     return sizes;
   }

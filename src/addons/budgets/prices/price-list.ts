@@ -94,23 +94,17 @@ interface MatchedPrices {
   readonly overrides: readonly { readonly rule: PriceOverride; readonly prices: ModelPrices }[];
 }
 
-function isOfModel(rule: PriceOverride, { entry, provider, model, customHost }: PricedPlace): boolean {
-  return (
-    (customHost === undefined ? rule.host === undefined : matches(rule.host ?? '', customHost)) &&
-    (rule.entry === undefined || rule.entry === entry) &&
-    (rule.provider === undefined || rule.provider === provider) &&
-    (matches(rule.model, model) || matches(rule.model, withoutVersion(model)))
-  );
-}
+const isOfModel = (rule: PriceOverride, { entry, provider, model, customHost }: PricedPlace): boolean =>
+  (customHost === undefined ? rule.host === undefined : matches(rule.host ?? '', customHost)) &&
+  (rule.entry === undefined || rule.entry === entry) &&
+  (rule.provider === undefined || rule.provider === provider) &&
+  (matches(rule.model, model) || matches(rule.model, withoutVersion(model)));
 
-function isFor(rule: PriceOverride, { region, geo, day }: PricedPlace, tier: PriceTier | undefined): boolean {
-  return (
-    (rule.tier === undefined || rule.tier === (tier ?? 'standard')) &&
-    (rule.region === undefined || rule.region === region || rule.region === geo) &&
-    (rule.from === undefined || rule.from <= day) &&
-    (rule.until === undefined || rule.until >= day)
-  );
-}
+const isFor = (rule: PriceOverride, { region, geo, day }: PricedPlace, tier: PriceTier | undefined): boolean =>
+  (rule.tier === undefined || rule.tier === (tier ?? 'standard')) &&
+  (rule.region === undefined || rule.region === region || rule.region === geo) &&
+  (rule.from === undefined || rule.from <= day) &&
+  (rule.until === undefined || rule.until >= day);
 
 /** Lists before the present one that requests under way may have begun with. */
 const MAX_EARLIER = 8;
@@ -241,8 +235,7 @@ const higher = (one: Rates, other: Rates): Rates =>
 const maxOf = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined ? other : Math.max(one, other ?? 0);
 
-function fractions(values: Readonly<Record<string, number | Prices>>): Record<string, Fraction> {
-  return Object.fromEntries(
+const fractions = (values: Readonly<Record<string, number | Prices>>): Record<string, Fraction> =>
+  Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (typeof value === 'number' ? [[name, fractionOf(value)]] : [])),
   );
-}

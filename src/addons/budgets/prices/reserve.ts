@@ -45,9 +45,7 @@ export interface Learned {
 export type ReserveMode = 'bound' | 'typical';
 
 export interface ReserveOptions {
-  /** Default: nothing. */
   readonly learned?: Learned | undefined;
-  /** Default: bound. */
   readonly mode?: ReserveMode | undefined;
 }
 
@@ -81,8 +79,7 @@ export function reserve(
     const there = { ...place, geo: asked.geo };
     ratings.push(...[tokens.all, 0].map((prompt) => prices.rating({ ...terms, prompt }, there)));
   }
-  const costs = ratings.map((rating) => (typeof rating === 'string' ? 0 : mostOf(most, rating)));
-  const nano = Math.max(...costs);
+  const nano = Math.max(...ratings.map((rating) => (typeof rating === 'string' ? 0 : mostOf(most, rating))));
   return Number.isNaN(nano) ? 'kind' : Math.min(nano, Number.MAX_SAFE_INTEGER);
 }
 
@@ -167,7 +164,6 @@ export interface PromptMedium {
   readonly bytes?: number | undefined;
 }
 
-/** The most tokens of a prompt, by kind. */
 interface PromptTokens {
   readonly text: number;
   readonly audio: number;
@@ -178,7 +174,6 @@ interface PromptTokens {
 interface Prompt {
   readonly textBytes: number;
   readonly media: readonly PromptMedium[];
-  /** Tokens by byte of text. */
   readonly ratio: number;
   /** The context window of the model; undefined: not known. */
   readonly window: number | undefined;

@@ -12,7 +12,6 @@ const KINDS = new Map<string, { readonly kind: PriceKind; readonly per: number }
 type SourcePrices = Readonly<Record<string, unknown>>;
 type Factors = Readonly<Record<string, number | SourcePrices>>;
 
-/** A row of data/models.json, as far as prices go. */
 export interface SourceRow {
   readonly id: string;
   readonly on: readonly string[];
@@ -37,7 +36,6 @@ interface SourceTool {
   readonly tool: string;
   readonly patterns?: readonly string[];
   readonly per_k?: number;
-  /** USD for one container for code. */
   readonly per_session?: number;
   readonly count?: 'once' | 'each';
 }
@@ -71,8 +69,7 @@ export function compileTable({ rules, tools, models }: SourceTable, report: Repo
       if (seen.has(place)) reportAt(['id'], `${place} is in the table twice`);
       seen.add(place);
     }
-    if (row.p.length === 0) return [];
-    return [[row.on.join(' '), names.join(' '), compileRow(row, { rules, tools }, reportAt)]];
+    return row.p.length === 0 ? [] : [[row.on.join(' '), names.join(' '), compileRow(row, { rules, tools }, reportAt)]];
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Signals, Usage } from '../../../formats/events.ts';
+import type { Signals, Usage, UpstreamFailure } from '../../../formats/events.ts';
 import {
   isFromCache,
   type Attempt,
@@ -9,14 +9,7 @@ import {
 } from '../../../core/kernel/index.ts';
 import type { ErrorCode, ModelTask, ReplyEnd } from '../../../plugin/index.ts';
 import type { Nano } from '../../../core/ports/money.ts';
-import {
-  believedUsage,
-  BY_BYTES,
-  estimatedUsage,
-  estimatedUsageOf,
-  isUndelivered,
-  reportedUsage,
-} from '../../../core/record/booked-usage.ts';
+import { believedUsage, estimatedUsage, estimatedUsageOf } from '../../../core/record/booked-usage.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import type { PricedPlace, UnknownPrice } from '../prices/rates.ts';
 import { endOfAttempt } from '../../../core/record/attempt-end.ts';
@@ -95,14 +88,10 @@ function costOfLast(last: TryRecord, sent: SentRequest): RecordedCost | undefine
   return estimated({ one: last, signals: sent.attempt.signals, calls: 1 }, sent);
 }
 
-interface Uncounted {
-  readonly one: TryRecord;
-  readonly signals: Signals | undefined;
-  /** The try sent one of so many calls. */
-  readonly calls: number;
-}
-
-function estimated({ one, signals, calls }: Uncounted, { attempt, task, bytes, priced }: SentRequest): RecordedCost {
+function estimated(
+  { one, signals, calls }: { readonly one: TryRecord; readonly signals: Signals | undefined; readonly calls: number },
+  { attempt, task, bytes, priced }: SentRequest,
+): RecordedCost {
   const counted = believedUsage(attempt, signals, bytes);
   if (counted && signals?.failure?.isCounted) return costOf(counted, 'reported', priced);
   const reserve = reservedFor(attempt, calls);
@@ -181,8 +170,7 @@ function settledUsage(exchange: Exchange, attempt: Attempt, errorCode: ErrorCode
   const isDoubted = signals?.usage !== undefined && !believed;
   if (isDoubted || !BY_BYTES.has(task) || reportedUsage(attempt, { errorCode, bytes })) return believed;
   const last = tries.at(-1);
-  if (!last || isUndelivered(last, signals)) return undefined;
-  return estimatedUsageOf(last, signals, { attempt, task, bytes });
+  return !last || isUndelivered(last, signals) ? undefined : estimatedUsageOf(last, signals, { attempt, task, bytes });
 }
 
 interface RequestedPlace extends PricedPlace {
@@ -236,4 +224,32 @@ export function dayOf(wallMs: number): string {
   const number = Math.floor(wallMs / DAY_MS);
   if (number !== latestDay.number) latestDay = { number, text: new Date(number * DAY_MS).toISOString().slice(0, 10) };
   return latestDay.text;
+}
+
+/** Tasks whose usage the bytes of request and reply estimate. */
+const BY_BYTES: ReadonlySet<ModelTask | undefined> = new Set(['generate', 'completions', 'embeddings']);
+
+/** Failures that readers of the gateway find in a reply. All others are the upstream's own. */
+const FOUND_BY_READERS: ReadonlySet<string | undefined> = new Set([undefined, 'unreadable_reply', 'reply_too_large']);
+
+const isReported = ({ kind, code }: UpstreamFailure): boolean => code !== undefined || !FOUND_BY_READERS.has(kind);
+
+/**
+ * A request that brought neither a count nor content, because the client left, a timeout passed or the connection
+ * broke: the upstream may go on and charge. A redirect, a web page and a reported failure are not among these.
+ */
+function isUndelivered({ firstByteAt }: TryRecord, signals: Signals | undefined): boolean {
+  if (!signals) return firstByteAt === undefined;
+  const { usage, content, text, ended, failure } = signals;
+  return !usage && !content && text === 0 && !ended && !(failure && isReported(failure));
+}
+
+/** The upstream's usage of a complete reply, or of one that it reports as failed. */
+function reportedUsage(
+  attempt: Attempt,
+  { errorCode, bytes }: { readonly errorCode: ErrorCode | undefined; readonly bytes: number },
+): Usage | undefined {
+  const { signals } = attempt;
+  const isWhole = (signals?.ended && errorCode === undefined) || signals?.failure?.isCounted;
+  return isWhole ? believedUsage(attempt, signals, bytes) : undefined;
 }

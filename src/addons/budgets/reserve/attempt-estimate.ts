@@ -18,7 +18,6 @@ import { limitsOf, readRequestSize, type AttemptSize } from './request-size.ts';
 export interface AttemptEstimate {
   readonly amounts: Amounts;
   readonly output: number;
-  /** The client set no limit of the answer. */
   readonly openEnded: boolean;
   /** Tokens of the prompt and of all answers on which the amounts rest. */
   readonly prompt: number;
@@ -30,7 +29,6 @@ export interface AttemptEstimate {
   /** The rule for a price that is not known. Undefined: the price is known, or no budget counts USD. */
   readonly unpriced: 'admit_and_alarm' | AssumedPrice | undefined;
   readonly tier: PriceTier | undefined;
-  /** The amount in USD is that of a price list. */
   readonly isPriced: boolean;
 }
 
@@ -50,7 +48,6 @@ interface ModelPrice {
 interface EstimateFor {
   /** The first budget of the attempt that counts USD: the price must be known, or the rules say what to assume. */
   readonly inUsd: Budget | undefined;
-  /** The ledger notes the price, known or not. */
   readonly hasLedger: boolean;
   readonly rules: BudgetRules;
 }

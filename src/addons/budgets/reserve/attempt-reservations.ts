@@ -31,7 +31,7 @@ import {
 import { refusalError, spentHeaders } from './budget-refusal.ts';
 import { answerLimitOf } from './request-size.ts';
 import { watchStream } from './overrun.ts';
-import { NO_SUMS, named, rowOf } from '../ledger/ledger-rows.ts';
+import { labelsOf, NO_SUMS, named, rowOf } from '../ledger/ledger-rows.ts';
 import { payerOf } from '../record/request-prices.ts';
 import { geoOf } from '../../../core/record/costs.ts';
 
@@ -54,12 +54,6 @@ interface ReserveJob {
   readonly budgets: readonly Budget[];
   readonly estimate: AttemptEstimate;
   readonly onOverrun: BudgetRules['onOverrun'];
-}
-
-interface Ended {
-  readonly hold: HoldId;
-  readonly end: ReplyEnd;
-  readonly receivedAt: number;
 }
 
 export class AttemptReservations implements RequestBudgets {
@@ -106,9 +100,8 @@ export class AttemptReservations implements RequestBudgets {
     const budgets = this.#budgetsFor(exchange, resolved);
     const { state } = this.#setup;
     if (budgets.length === 0 && !state.ledger) return undefined;
-    const inUsd = budgets.find(({ unit }) => unit === 'usd');
     const estimate = this.#estimator.estimate(exchange, attempt, {
-      inUsd,
+      inUsd: budgets.find(({ unit }) => unit === 'usd'),
       hasLedger: state.ledger !== undefined,
       rules,
     });
@@ -188,6 +181,7 @@ export class AttemptReservations implements RequestBudgets {
       organization: named(payer.organization),
       config: named(exchange.config?.id),
       priceVersion: payer.priceVersion,
+      labels: labelsOf(exchange.metadata, this.#setup.state.ledger?.labels ?? []),
       asked: named(`@${slug}/${model}`),
       model: named(model),
       tier: tier ?? '',
@@ -205,7 +199,10 @@ export class AttemptReservations implements RequestBudgets {
     return rowOf(row, row, row);
   }
 
-  #settle({ exchange, attempt, estimate }: ReserveJob, { hold, end, receivedAt }: Ended): void {
+  #settle(
+    { exchange, attempt, estimate }: ReserveJob,
+    { hold, end, receivedAt }: { readonly hold: HoldId; readonly end: ReplyEnd; readonly receivedAt: number },
+  ): void {
     const { state, prices } = this.#setup;
     const cost = settledCost(exchange, attempt, prices.at(exchange.startedAt), { end, receivedAt });
     // Nothing was sent, or the provider refused.

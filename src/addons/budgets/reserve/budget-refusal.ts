@@ -25,7 +25,7 @@ export function refusalError(
       budget: account.budget.name,
     });
   }
-  const limitHeaders = uncheckedHeaders(exchange);
+  const limitHeaders = exchange.operation && RATE_DIALECTS[exchange.operation.format.name]?.unchecked;
   const subject = account ? `The budget ${account.budget.name}` : 'The budgets of this process';
   return new GatewayError('budget_unavailable', `${subject} cannot be checked at the moment. Try again in a second.`, {
     retryAfterMs: AGAIN_MS,
@@ -48,9 +48,6 @@ const exhaustedHeaders = ({ operation }: Exchange, account: Account, wall: numbe
     wall,
   });
 
-const uncheckedHeaders = ({ operation }: Exchange): Headers | undefined =>
-  operation && RATE_DIALECTS[operation.format.name]?.unchecked;
-
 /** Describes the budget of the key itself of which the largest share is spent. The caller may not know what others spent of a shared budget. */
 export function spentHeaders({ operation }: Exchange, accounts: readonly Account[]): Headers | undefined {
   const write = operation && RATE_DIALECTS[operation.format.name]?.spent;
@@ -64,7 +61,6 @@ export function spentHeaders({ operation }: Exchange, accounts: readonly Account
 export const amountText = (unit: Budget['unit'], amount: number): string =>
   unit === 'usd' ? `${usdText(amount)} USD` : `${amount} tokens`;
 
-/** Why a request to a model without a known price is refused, for its caller. */
 export const unpricedText = (budget: Budget, model: string, why: UnknownPrice): string =>
   `The budget ${budget.name} counts USD, and the price of ${model} is not known (${why}).`;
 

@@ -168,7 +168,6 @@ export class BudgetState {
     families?.budgetCap.set(labels, inUnit(budget.unit, budget.amount));
   }
 
-  /** Once a period and process for each alert of a budget. */
   #alert(account: Account): void {
     const reached = account.budget.alerts.findLast((percent) => percent <= account.percent);
     if (reached === undefined || reached <= account.alerted) return;

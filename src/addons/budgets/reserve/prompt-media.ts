@@ -87,8 +87,7 @@ function byUrl(part: PromptPart): MediumAddress | undefined {
     const holder = part[key];
     const url = isObject(holder) ? holder['url'] : holder;
     if (typeof url !== 'string' || /^data:/i.test(url)) continue;
-    const mime = isObject(holder) ? mimeOf(holder) : undefined;
-    return { kind, url, mime };
+    return { kind, url, mime: isObject(holder) ? mimeOf(holder) : undefined };
   }
   return part['file_id'] === undefined ? undefined : { kind: 'image' };
 }

@@ -99,8 +99,7 @@ export function answerLimitOf({ operation }: Exchange, { defaulted }: Attempt) {
   if (!operation || !WITH_LIMIT.has(operation.task)) return undefined;
   const names = OUTPUT_FIELDS[operation.format.name];
   const field = operation.format.name === 'gemini' ? `generationConfig.${names[0]}` : names[0]!;
-  const setting = chosenIn(defaulted) ? 'default_max_tokens' : 'default_params';
-  return { field, setting };
+  return { field, setting: chosenIn(defaulted) ? 'default_max_tokens' : 'default_params' };
 }
 
 type ReadField = (name: string) => unknown;
@@ -153,9 +152,8 @@ const promptsIn = (prompt: unknown): number =>
   Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1;
 
 /** The number may stand behind the files of a form, of which this process has read the beginning only. */
-function picturesOf({ form }: Outbound, asked: readonly number[]): number {
-  return asked.length === 0 && form && !form.held ? MOST_PICTURES : Math.max(1, ...asked);
-}
+const picturesOf = ({ form }: Outbound, asked: readonly number[]): number =>
+  asked.length === 0 && form && !form.held ? MOST_PICTURES : Math.max(1, ...asked);
 
 function mediaOf({ body, form, batch }: Outbound, isStored: boolean): readonly PromptMedium[] {
   const named = form ? [] : (batch?.bodies ?? [body]).flatMap(namedMedia);
@@ -181,13 +179,9 @@ function secondsOf({ bodyBytes, headers }: Exchange['request']): number {
 const SEARCHED_BYTES = 64 * 1024;
 const MEDIA = ['base64', 'inlineData', 'inline_data', 'file_data', 'fileData'];
 
-function hasMedia({ body, form, batch }: Outbound): boolean {
-  if (form || batch || body.length > SEARCHED_BYTES) return true;
-  return MEDIA.some((word) => body.includes(word));
-}
+const hasMedia = ({ body, form, batch }: Outbound): boolean =>
+  form || batch || body.length > SEARCHED_BYTES ? true : MEDIA.some((word) => body.includes(word));
 
 /** The bytes that leave, of all calls of a batch: prompts and media that the gateway has put in are among them. */
-function bytesOf({ body, batch }: Outbound): number {
-  if (!batch) return Buffer.byteLength(body);
-  return batch.bodies.reduce((sum, one) => sum + Buffer.byteLength(one), 0);
-}
+const bytesOf = ({ body, batch }: Outbound): number =>
+  !batch ? Buffer.byteLength(body) : batch.bodies.reduce((sum, one) => sum + Buffer.byteLength(one), 0);

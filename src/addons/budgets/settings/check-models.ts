@@ -63,7 +63,6 @@ function budgetInUsd(key: GatewayKey, { teams }: CheckedSettings): 'budgets' | '
 
 interface UsableModel {
   readonly entry: CatalogEntry;
-  /** A name or a pattern. */
   readonly model: string;
 }
 

@@ -30,7 +30,7 @@ export function checkRule(rule: PriceRule, settings: CheckedSettings, report: Re
   checkDays(rule, report);
   if (rule.usd) checkDecimals(rule.usd, within(report, 'usd'));
   if (rule.long) checkDecimals(rule.long.usd, within(report, 'long', 'usd'));
-  if (rule.factor !== undefined && !hasSixDecimals(rule.factor))
+  if (rule.factor !== undefined && !(Math.abs(rule.factor * 1e6 - Math.round(rule.factor * 1e6)) < 1e-6))
     report({ path: ['factor'], message: 'a factor has at most six decimals' });
   checkOrder(rule, settings, report);
   checkDiscount(rule, table, report);
@@ -91,8 +91,6 @@ function checkDecimals(usd: UsdPrices, report: Report): void {
     if (pico === undefined)
       report({ path: [name], message: `${price} has more decimals than prices have: six of a million tokens` });
 }
-
-const hasSixDecimals = (factor: number): boolean => Math.abs(factor * 1e6 - Math.round(factor * 1e6)) < 1e-6;
 
 /** A factor needs prices to apply to. A pattern may name models that the table does not have yet. */
 function checkDiscount({ model, provider, entry, usd }: PriceRule, table: PriceTable, report: Report): void {

@@ -23,17 +23,12 @@ export const checkStored: Check = (settings) => ({
 });
 
 function checkOwners(stored: StoredObjects, files: CheckedSettings, reporter: Reports['reporter']): void {
-  const digests = new Set((files.keys?.keys ?? []).flatMap(digestsOf));
-  const checks = new Checks(stored, digests);
+  const checks = new Checks(stored, new Set((files.keys?.keys ?? []).flatMap(digestsOf)));
   for (const [index, key] of (files.keys?.keys ?? []).entries())
     checks.key(key, ['keys', index], reporter('keys.yaml'));
   for (const [index, { id }] of (priceFilesOf(files).rules?.prices ?? []).entries())
     if (id !== undefined) checks.named('prices', id, ['prices', index, 'id'], reporter('prices.yaml'));
-  const entries = files.catalog?.providers ?? [];
-  // Those of the store follow those of the file.
-  for (const [index, { slug }] of entries.entries())
-    if (entries.findLastIndex((one) => one.slug === slug) > index)
-      checks.named('providers', slug, ['providers', index, 'slug'], reporter('catalog.yaml'));
+  checkCompiled(files, checks, reporter);
   for (const [index, { id }] of webhooksIn(files.server).entries())
     checks.named('alerts', id, ['alerts', 'webhooks', index, 'id'], reporter('server.yaml'));
   for (const [kind, ref] of [
@@ -48,6 +43,16 @@ function checkOwners(stored: StoredObjects, files: CheckedSettings, reporter: Re
       );
 }
 
+/** Objects that settings are compiled from: those of the store follow those of the files. */
+function checkCompiled({ catalog, configIds }: CheckedSettings, checks: Checks, reporter: Reports['reporter']): void {
+  const entries = catalog?.providers ?? [];
+  for (const [index, { slug }] of entries.entries())
+    if (entries.findLastIndex((one) => one.slug === slug) > index)
+      checks.named('providers', slug, ['providers', index, 'slug'], reporter('catalog.yaml'));
+  for (const [index, id] of configIds.entries())
+    if (configIds.indexOf(id) < index) checks.named('configs', id, [], reporter(`gateway/${id}.yaml`));
+}
+
 interface FileNode {
   readonly name: string;
   readonly ref: string;
@@ -57,12 +62,11 @@ interface FileNode {
   readonly limits?: object;
 }
 
-const NAMED = { prices: 'price', alerts: 'webhook', providers: 'the entry' } as const;
+const NAMED = { prices: 'price', alerts: 'webhook', providers: 'the entry', configs: 'the config' } as const;
 
 class Checks {
   readonly #objects: StoredObjects['objects'];
   readonly #byDigest: ReadonlyMap<string, StoredKey>;
-  /** By node. */
   readonly #budgets: ReadonlyMap<string, readonly StoredBudget[]>;
   readonly #limits: ReadonlyMap<string, StoredObject>;
 

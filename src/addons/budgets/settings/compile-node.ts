@@ -82,12 +82,10 @@ const compileLimits = ({ requests, tokens, concurrency }: ModelRateLimits): Limi
   ...(concurrency !== undefined && { concurrency }),
 });
 
-interface Counted {
-  readonly budgets: readonly BudgetFile[];
-  readonly problem: string | undefined;
-}
-
-function budgetsOf({ budgets = [] }: NodeFile, attached: Attached | undefined): Counted {
+function budgetsOf(
+  { budgets = [] }: NodeFile,
+  attached: Attached | undefined,
+): { readonly budgets: readonly BudgetFile[]; readonly problem: string | undefined } {
   if (!attached || attached.budgets.size === 0) return { budgets, problem: undefined };
   const seen = new Set(budgets.map((budget) => countedBy(budget, parseCap(budget.cap))));
   const all = [...budgets];

@@ -33,14 +33,11 @@ export function extrasWithRule(others: Extras, rule: object): Extras {
   return extras;
 }
 
-interface WithPrices {
+/** Prices of the operator: of prices.yaml, then of the state store. The shipped ones are not among them. */
+export const ownPrices = (settings: {
   readonly extras: Extras;
   readonly stored: StoredObjects | undefined;
-}
-
-/** Prices of the operator: of prices.yaml, then of the state store. The shipped ones are not among them. */
-export const ownPrices = (settings: WithPrices): PricesFile =>
-  withStoredPrices(priceFilesOf(settings).rules ?? NO_RULES, settings.stored);
+}): PricesFile => withStoredPrices(priceFilesOf(settings).rules ?? NO_RULES, settings.stored);
 
 /** The rules of prices.yaml, and after them those of the store in the order of their ids. */
 function withStoredPrices({ prices }: PricesFile, stored: StoredObjects | undefined): PricesFile {
@@ -60,14 +57,12 @@ export const pricesGiven = (usd: UsdPrices) =>
 /** The operator's prices in the order of the file. */
 export const compilePrices = ({ prices }: PricesFile): readonly PriceOverride[] => prices.map(compileRule);
 
-function compileRule({ id: _, entry, usd, long, source: __, ...rule }: PriceRule): PriceOverride {
-  return {
-    ...rule,
-    entry: entry?.slice(1),
-    prices: usd && picoPrices(usd),
-    long: long && { over: long.over, prices: picoPrices(long.usd) },
-  };
-}
+const compileRule = ({ id: _, entry, usd, long, source: __, ...rule }: PriceRule): PriceOverride => ({
+  ...rule,
+  entry: entry?.slice(1),
+  prices: usd && picoPrices(usd),
+  long: long && { over: long.over, prices: picoPrices(long.usd) },
+});
 
 const picoPrices = (usd: UsdPrices): Prices =>
   Object.fromEntries(pricesGiven(usd).map(({ kind, pico }) => [kind, pico]));
@@ -88,7 +83,6 @@ export const readPriceFiles: ExtraReader = async ({ found: { priceTable: path },
 interface ReadPriceTable {
   /** Undefined for a file with mistakes. */
   readonly source: SourceTable | undefined;
-  /** The shipped prices under it. */
   readonly table: PriceTable;
   readonly text: string;
   readonly diagnostics: readonly Diagnostic[];

@@ -21,7 +21,6 @@ export interface StoredEntity {
   readonly id: string;
   readonly doc: Readonly<Record<string, unknown>>;
   readonly digests: readonly StoredDigest[];
-  /** Names of sealed fields. */
   readonly sealed?: readonly string[];
   readonly version: number;
   readonly updatedBy: string;
@@ -46,6 +45,7 @@ export function readStored({
   const value: Readonly<Record<string, unknown>> = problem === undefined ? doc : {};
   if (kind === 'keys') return { ...own, kind, value: { entry: { ...value, id }, digests } };
   if (kind === 'budgets' || kind === 'limits') return { ...own, kind, value: { node: nodeOf(doc), ...value } as never };
+  if (kind === 'configs') return { ...own, kind, value: { text: problem === undefined ? String(doc['text']) : '' } };
   // `unsealed` adds the secrets.
   if (kind === 'providers') return { ...own, kind, value: { doc: value, secrets: {}, unread: sealed } };
   return { ...own, kind, value } as StoredObject;
@@ -76,8 +76,13 @@ export function problemOf(kind: StoredKind, id: string, doc: StoredEntity['doc']
     case 'alerts':
       return problemOfAlert(schemas, { ...doc, id });
     case 'providers':
-      // The schema is for an entry with its secrets: the loader of the settings applies it.
+    case 'prompts':
+      // The loader of the settings applies the schema: that of an entry is for one with its secrets.
       return undefined;
+    case 'configs':
+      return typeof doc['text'] === 'string' && CONFIG_ID.test(id)
+        ? undefined
+        : '`text` is the text of a file, and the id is that of one';
     case 'budgets':
     case 'limits': {
       const { node, ...rest } = doc;
@@ -87,6 +92,9 @@ export function problemOf(kind: StoredKind, id: string, doc: StoredEntity['doc']
     }
   }
 }
+
+/** As file names of gateway/. */
+const CONFIG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Any digest: those of a store are beside the document. */
 const DIGEST = `sha256:${'0'.repeat(64)}`;

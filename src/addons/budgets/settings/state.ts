@@ -20,7 +20,6 @@ export interface StateSettings {
   readonly store: StateStoreSettings;
   /** The folder of what belongs to this gateway alone: its spool, snapshots, bootstrap token. Undefined: the store ends with the process. */
   readonly dir: string | undefined;
-  /** Kinds of objects that the store may hold. */
   readonly owns: readonly string[];
   /** Text of `KeyEncryptionKeys`. Undefined: the store takes no secrets. */
   readonly encryptionKeys: Secret | undefined;
@@ -28,7 +27,6 @@ export interface StateSettings {
   readonly peppers: Secret | undefined;
   /** Undefined: none are made. */
   readonly backup: BackupSettings | undefined;
-  /** Time zone of budgets that name none. */
   readonly timeZone: string;
   readonly whenDown: {
     readonly keys: 'snapshot' | 'refuse';
@@ -36,11 +34,10 @@ export interface StateSettings {
     readonly budgets: 'refuse' | 'allow';
   };
   readonly retention: RetentionDays;
+  readonly ledgerLabels: readonly string[];
 }
 
-/** Days for which the state store keeps what grows with time. */
 export interface RetentionDays {
-  /** Rows of the ledger. */
   readonly ledger: number;
   /** Sums by hour; sums by day follow. */
   readonly hours: number;
@@ -62,6 +59,7 @@ export function compileState(file: ServerFile['state']): StateSettings | undefin
     time_zone: timeZone,
     when_down: down = {},
     retention = {},
+    ledger_labels: ledgerLabels = [],
   } = file;
   return {
     store,
@@ -82,6 +80,7 @@ export function compileState(file: ServerFile['state']): StateSettings | undefin
       sums: retention.sum_days ?? 1096,
       audit: retention.audit_days ?? 2557,
     },
+    ledgerLabels,
   };
 }
 
@@ -94,7 +93,6 @@ const ownsOneOf = ({ state }: Pick<ServerFile, 'state'>, kinds: readonly string[
 export const mayStoreBudgets = (server: Pick<ServerFile, 'state'>): boolean =>
   ownsOneOf(server, [...WITH_NODES, 'budgets']);
 
-/** The state store may get limits at any time. */
 export const mayStoreLimits = (server: Pick<ServerFile, 'state'>): boolean =>
   ownsOneOf(server, [...WITH_NODES, 'limits']);
 
@@ -118,6 +116,7 @@ const KEYS: readonly StateKey[] = [
   { path: ['retention', 'ledger_days'], read: (state) => state?.retention.ledger },
   { path: ['retention', 'hour_days'], read: (state) => state?.retention.hours },
   { path: ['retention', 'sum_days'], read: (state) => state?.retention.sums },
+  { path: ['ledger_labels'], read: (state) => state?.ledgerLabels.join(', ') },
   { path: ['retention', 'audit_days'], read: (state) => state?.retention.audit },
 ];
 

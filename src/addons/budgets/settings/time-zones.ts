@@ -4,7 +4,7 @@ import { withSuggestion } from '../../../core/settings/checks/names.ts';
 /** Reports a name that is not of the IANA database. For a city, such as `Berlin`, it suggests the name that ends with it. */
 export function checkZone(name: string, report: Report): void {
   if (isZone(name)) return;
-  const names = zones();
+  const names = [...Intl.supportedValuesOf('timeZone'), 'UTC'];
   const city = names.find((zone) => zone.toLowerCase().endsWith(`/${name.toLowerCase()}`));
   report({
     path: [],
@@ -22,5 +22,3 @@ function isZone(name: string): boolean {
     return false;
   }
 }
-
-const zones = (): readonly string[] => [...Intl.supportedValuesOf('timeZone'), 'UTC'];

@@ -24,7 +24,6 @@ export async function unsealProviders(
   return opened;
 }
 
-/** The object with its secrets. */
 export function withSecrets(object: StoredObject, secrets: ReadonlyMap<string, ProviderSecrets>): StoredObject {
   if (object.kind !== 'providers') return object;
   const own = secrets.get(object.id) ?? {};

@@ -7,7 +7,6 @@ import type { BudgetFamilies } from '../metrics.ts';
 import type { BackupSettings } from '../settings/state.ts';
 import type { StoreHandle } from '../../../core/ports/store-handle.ts';
 
-/** End of the name of a folder whose backup is not complete. */
 const UNFINISHED = '.unfinished';
 /** Time of failures after which the alert is repeated. */
 const REPEAT_MS = 86_400_000;
@@ -46,7 +45,6 @@ export class Backups {
     });
   }
 
-  /** Resolves when no backup is under way. */
   stop(): Promise<void> {
     this.#isStopped = true;
     this.#stopTimer();

@@ -23,7 +23,6 @@ interface MemberSetup {
   readonly boot: Boot;
   /** Undefined: this gateway shares its store with no other. */
   readonly shared: Pick<OpenStore, 'store'> | undefined;
-  /** The version of the store that serves. */
   readonly version: () => number;
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
-import { KeyUses } from './key-uses.ts';
+import { KeyUses } from '../process.ts';
 
 it('uses of keys are written once a minute, the last one of each, and again when the store refused them', async () => {
   const clock = createFakeClock(0);

@@ -55,6 +55,7 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot', type: 'sqlite' | 'share
     timeZone: 'UTC',
     whenDown: { keys, maxAgeMs: 2 * SPAN, budgets: 'refuse' },
     retention: { ledger: 400, hours: 35, sums: 1096, audit: 2557 },
+    ledgerLabels: [],
   } as const;
   const errors: string[] = [];
   const log = { info() {}, warn() {}, error: (_: object, message: string) => void errors.push(message) } as never;

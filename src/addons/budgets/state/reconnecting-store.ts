@@ -4,6 +4,7 @@ import type { Clock } from '../../../plugin/index.ts';
 import type { Report } from '../../../core/kernel/report.ts';
 import {
   changesBetween,
+  isCompiled,
   nameOf,
   type StoredObject,
   ObjectReplica,
@@ -28,7 +29,6 @@ import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 const LOOK_MS = 5_000;
 /** The same for a store that other gateways write to: their writes may come without a hint. Between 0.8 and 1.2 times that. */
 const SHARED_LOOK_MS = 1_000;
-/** Objects that are applied without a pause. */
 const SLICE = 100;
 /** Failures that may pass by themselves. With any other the gateway does not start. */
 const PASSING: ReadonlySet<StateFailureCode> = new Set(['unavailable', 'read_only', 'damaged']);
@@ -117,7 +117,6 @@ export class ReconnectingStore {
     return this.#setup.settings.dir;
   }
 
-  /** Kinds of objects that the store may hold. */
   get owns(): readonly string[] {
     return this.#setup.settings.owns;
   }
@@ -127,9 +126,7 @@ export class ReconnectingStore {
     return this.#rolledBack;
   }
 
-  reasons(): readonly string[] {
-    return this.#answeredAt === undefined ? ['state store'] : [];
-  }
+  readonly reasons = (): readonly string[] => (this.#answeredAt === undefined ? ['state store'] : []);
 
   async close(): Promise<void> {
     this.#closed = true;
@@ -237,12 +234,12 @@ export class ReconnectingStore {
   }
 
   /**
-   * A write of a few objects is applied at once; tens of thousands are, in slices. What is gone comes first, with the entries of the
-   * catalog: the reload that they cause must see all of them.
+   * A write of a few objects is applied at once; tens of thousands are, in slices. What is gone comes first, with what
+   * settings are compiled from: the reload that they cause must see all of them.
    */
   async #apply(changed: readonly StoredObject[], gone: readonly string[]): Promise<void> {
     const { entries = [], others = [] } = Object.groupBy(changed, ({ kind }) =>
-      kind === 'providers' ? 'entries' : 'others',
+      isCompiled(kind) ? 'entries' : 'others',
     );
     this.objects.apply({ known: true, changed: [...entries, ...others.slice(0, SLICE)], gone });
     for (let from = SLICE; from < others.length; from += SLICE) {
@@ -254,9 +251,8 @@ export class ReconnectingStore {
   async #startWithout(error: StateFailure): Promise<void> {
     this.#down = error.message;
     const at = await this.#useSnapshot();
-    const from = at === undefined ? {} : { snapshot: new Date(at).toISOString() };
     this.#setup.log.error(
-      { reason: error.message, ...from },
+      { reason: error.message, ...(at === undefined ? {} : { snapshot: new Date(at).toISOString() }) },
       `the state store does not answer; ${at === undefined ? 'its keys are refused' : 'its last snapshot serves'}`,
     );
   }
@@ -277,9 +273,8 @@ export class ReconnectingStore {
   #lookLater(): void {
     if (this.#closed) return;
     const { clock, settings, random = Math.random } = this.#setup;
-    const isShared = driverOf(settings.store).use === 'shared';
     this.#stop = clock.after(
-      isShared ? SHARED_LOOK_MS * (0.8 + 0.4 * random()) : LOOK_MS,
+      driverOf(settings.store).use === 'shared' ? SHARED_LOOK_MS * (0.8 + 0.4 * random()) : LOOK_MS,
       () => void this.#look().then(() => this.#lookLater()),
     );
   }

@@ -80,7 +80,6 @@ export class Retention {
     return false;
   }
 
-  /** The first day (UTC) that the ledger keeps. */
   #firstOf(what: keyof RetentionDays): string {
     const { clock, days } = this.#setup;
     return dayOf(clock.wall() - days[what] * DAY_MS);

@@ -6,7 +6,6 @@ import type { StateStore } from '../../../core/ports/store.ts';
 import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
 import { parseJson } from '../../../formats/json/object.ts';
 
-/** Rows that wait for the store. */
 const MAX_WAITING = 100;
 const AGAIN_MS = 5000;
 const BY = { id: 'gateway', role: 'system' } as const;
@@ -68,8 +67,7 @@ export class SettingsAudit {
   /** With the name of the gateway where there are several. */
   #eventOf(action: string, after: object, before?: string): AuditEvent {
     const { fleet } = this.#setup;
-    const named = fleet.gateways > 1 ? { ...after, replica: fleet.self().host } : after;
-    return eventOf(action, named, before);
+    return eventOf(action, fleet.gateways > 1 ? { ...after, replica: fleet.self().host } : after, before);
   }
 
   /** Never rejects. */
@@ -87,8 +85,7 @@ export class SettingsAudit {
     } catch (err) {
       log.error({ err }, 'a change of the settings is not in the audit yet');
     }
-    const isDone = this.#started === undefined && this.#waiting.length === 0;
-    if (!isDone && !this.#isStopped)
+    if ((this.#started !== undefined || this.#waiting.length > 0) && !this.#isStopped)
       this.#stopTimer = this.#setup.clock.after(AGAIN_MS, () => {
         this.#running = this.#run();
       });

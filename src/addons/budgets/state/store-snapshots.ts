@@ -43,11 +43,8 @@ export class StoreSnapshots {
   }
 
   /** Where the store was when the newest one was written. */
-  seen(): HistoryPlace | undefined {
-    return this.#files.seen();
-  }
+  readonly seen = (): HistoryPlace | undefined => this.#files.seen();
 
-  /** An operator has accepted an earlier version. */
   async forgetAfter(version: Version): Promise<void> {
     await this.#writing;
     this.#files.forgetAfter(version);
@@ -66,11 +63,8 @@ export class StoreSnapshots {
     this.#writing = this.#run();
   }
 
-  written(): Promise<void> {
-    return this.#writing;
-  }
+  readonly written = (): Promise<void> => this.#writing;
 
-  /** The newest that is not too old. */
   read():
     | {
         readonly at: number;
@@ -137,5 +131,4 @@ type KeptEntity = Entity & { readonly secrets?: string };
 
 const placeOf = ({ id, version }: Entity): SealedPlace => ({ table: 'snapshot', id, field: 'secrets', version });
 
-/** Kinds of objects that requests need. */
 const KINDS: ReadonlySet<string> = new Set(STORED_KINDS);

@@ -1,7 +1,7 @@
 import type { AlertSink } from '../../../core/ports/alert.ts';
 import { budgetFamilies } from '../metrics.ts';
 import type { Boot } from '../../../core/ports/counters.ts';
-import type { SharedUsage } from '../../../core/ports/store.ts';
+import type { SharedUsage, OpenStore, RolledBack } from '../../../core/ports/store.ts';
 import type { PartTools } from '../../../core/process/process-part.ts';
 import type { StateSettings } from '../settings/state.ts';
 import { AuditHead } from './audit-head.ts';
@@ -10,7 +10,6 @@ import { driverOf } from '../../../core/ports/store-driver.ts';
 import type { StoreHandle } from '../../../core/ports/store-handle.ts';
 import { FleetMember } from './fleet-member.ts';
 import { Retention } from './retention.ts';
-import { RollbackAlert } from './rollback-alert.ts';
 import { SettingsAudit } from './settings-audit.ts';
 import type { Replayed, Spools } from './spools.ts';
 import { LostLeases, UsageCounters } from './usage-counters.ts';
@@ -140,4 +139,40 @@ async function spoolsOf(
   });
   spools.start(boot.id);
   return spools;
+}
+
+const LOOK_MS = 5_000;
+
+/** Raises an alert when the state store is behind what this gateway has seen of it: once for all gateways that find the same. */
+class RollbackAlert {
+  readonly #tools: Pick<PartTools, 'clock' | 'port'>;
+  readonly #state: Pick<OpenStore, 'rolledBack'>;
+  #raised: RolledBack | undefined;
+  #stopTimer: () => void;
+
+  constructor(tools: Pick<PartTools, 'clock' | 'port'>, state: Pick<OpenStore, 'rolledBack'>) {
+    this.#tools = tools;
+    this.#state = state;
+    this.#stopTimer = tools.clock.after(LOOK_MS, () => this.#look());
+  }
+
+  stop(): void {
+    this.#stopTimer();
+  }
+
+  #look(): void {
+    const { clock, port } = this.#tools;
+    this.#stopTimer = clock.after(LOOK_MS, () => this.#look());
+    const { rolledBack } = this.#state;
+    const alerts = port('alerts');
+    if (rolledBack && rolledBack !== this.#raised)
+      alerts?.raise({
+        kind: 'rolled_back',
+        nodes: [],
+        text: `The state store went back: ${rolledBack.reason}.`,
+        data: { found: rolledBack.found, seen: rolledBack.seen },
+        once: { counter: { node: `alert rolled_back ${rolledBack.seen} ${rolledBack.found}`, period: 0 }, bits: [0] },
+      });
+    this.#raised = rolledBack;
+  }
 }

@@ -61,16 +61,13 @@ export class UsageCounters {
 
   async #reap(boot?: Boot['id']): Promise<void> {
     const { onLost } = this.#setup;
-    const lost = (await this.ports?.counters.reap(boot)) ?? [];
-    const leases = lost.filter(({ rest }) => rest > 0);
+    const leases = ((await this.ports?.counters.reap(boot)) ?? []).filter(({ rest }) => rest > 0);
     if (leases.length > 0) onLost(leases);
   }
 }
 
 export const ledgerOf = (state: StoreHandle): Pick<Ledger, 'append'> => ({
-  async append(rows) {
-    return requireStore(state).ledger.append(rows);
-  },
+  append: async (rows) => requireStore(state).ledger.append(rows),
 });
 
 /** The counters of a process that has the state store itself. */

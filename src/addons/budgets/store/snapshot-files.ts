@@ -69,9 +69,7 @@ export class SnapshotFiles {
   }
 
   /** The latest version that a snapshot was written of; 0: there is none. */
-  newest(): Version {
-    return this.versions()[0] ?? 0;
-  }
+  readonly newest = (): Version => this.versions()[0] ?? 0;
 
   /** The place in the store's history of the newest one, valid or not. Undefined: there is none. */
   seen(): Pick<StoreSnapshot, 'version' | 'epoch'> | undefined {
@@ -83,17 +81,13 @@ export class SnapshotFiles {
     for (const other of this.versions().filter((one) => one > version)) rmSync(this.#path(other), { force: true });
   }
 
-  /** From the newest. */
-  versions(): Version[] {
-    return readdirSync(this.#folder)
+  readonly versions = (): Version[] =>
+    readdirSync(this.#folder)
       .flatMap((name) => NAME.exec(name)?.[1] ?? [])
       .map(Number)
       .sort((one, other) => other - one);
-  }
 
-  #path(version: Version): string {
-    return join(this.#folder, `snapshot-${version}.json`);
-  }
+  readonly #path = (version: Version): string => join(this.#folder, `snapshot-${version}.json`);
 }
 
 function keyOf(path: string): Buffer {

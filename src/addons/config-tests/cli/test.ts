@@ -39,14 +39,14 @@ export async function testCommand(options: TestOptions): Promise<0 | 1 | 2> {
 
 /** Reads every file once, so that all cases of a run use the same settings even if files are saved meanwhile. */
 const readOnce = (files: SettingsFiles): SettingsFiles => ({
-  read: once((path) => files.read(path)),
+  read: once((path, most) => files.read(path, most)),
   list: once((path) => files.list(path)),
 });
 
-function once<T>(read: (path: string) => Promise<T>): (path: string) => Promise<T> {
+function once<T, More extends unknown[]>(read: (path: string, ...more: More) => Promise<T>): typeof read {
   const known = new Map<string, Promise<T>>();
-  return (path) => {
-    const reading = known.get(path) ?? read(path);
+  return (path, ...more) => {
+    const reading = known.get(path) ?? read(path, ...more);
     known.set(path, reading);
     return reading;
   };

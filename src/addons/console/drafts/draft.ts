@@ -2,24 +2,22 @@ import { isMap, isSeq, parseDocument, stringify } from 'yaml';
 import type { FileDraft, DraftWish } from '../../../core/process/console-port.ts';
 import type { InForce } from '../../../core/process/reload.ts';
 import { loadSettings } from '../../../core/settings/read/load.ts';
-import { sentFiles, withStoredObjects, type FileRead } from '../../../core/settings/source/files.ts';
+import { editedFiles } from '../../../core/settings/read/edited-files.ts';
 import { join, relative, resolve } from 'node:path';
 import { maskSecrets } from '../settings/mask-secrets.ts';
+import { unifiedDiff } from './unified-diff.ts';
 
-const CONTEXT_LINES = 3;
 const MAX_DIAGNOSTICS = 50;
 
-/** Lists of files to which an entry is added. */
-const LISTS = { providers: 'catalog.yaml', keys: 'keys.yaml' } as const;
+const LISTS = { providers: 'catalog.yaml', keys: 'keys.yaml', prices: 'prices.yaml' } as const;
 
 /**
  * Writes an entry as a patch of the file that would hold it. Only lines are added, so that no other line of the file, and no secret of it, is in
- * the patch but three lines before: they are left out where one of them has a secret.
+ * the patch but three lines around: they are left out where one of them has a secret.
  */
 export async function draftOf(folder: string, { files, settings }: InForce, wish: DraftWish): Promise<FileDraft> {
   const name = LISTS[wish.list];
-  const path = join(folder, name);
-  const read = files.contents.files.get(path);
+  const read = files.contents.files.get(join(folder, name));
   const before = read && 'text' in read ? read.text : '';
   const added = linesToAdd(before, wish);
   if (!added)
@@ -31,20 +29,21 @@ export async function draftOf(folder: string, { files, settings }: InForce, wish
     };
   const { at, lines } = added;
   const kept = before === '' ? [] : before.replace(/\n$/, '').split('\n');
-  const after = [...kept.slice(0, at), ...lines, ...kept.slice(at)];
-  const replaced = new Map<string, FileRead>(files.contents.files).set(path, { text: `${after.join('\n')}\n` });
-  const sent = sentFiles(() => ({ ...files.contents, files: replaced }));
-  const { stored } = settings;
-  const source = stored ? withStoredObjects(sent, () => stored) : sent;
+  const after = [...kept.slice(0, at), ...lines, ...kept.slice(at), ''].join('\n');
+  const source = editedFiles(folder, { contents: files.contents, stored: settings.stored }, { [name]: after });
   // Without the environment: what a reference names is not read.
   const loaded = await loadSettings(folder, { env: {}, files: source, fakeMissing: true });
   const ofPatch = loaded.diagnostics.filter(
     ({ file, line }) => relative(folder, file) === name && line > at && line <= at + lines.length,
   );
+  const hidden = new Set(maskSecrets(before, loaded.secrets()).masked.map(({ line }) => line));
+  const patch = unifiedDiff(name, { before, after }, hidden);
   return {
     folder: resolve(folder),
     file: name,
-    patch: patchOf(name, before, { kept, at, lines, hidden: maskSecrets(before, loaded.secrets()).masked }),
+    patch: patch?.text ?? '',
+    cut: patch?.cut ?? false,
+    ...(!patch && { problem: `the last line of ${name} has a secret and no line break: end the line first` }),
     diagnostics: ofPatch.slice(0, MAX_DIAGNOSTICS).map((one) => ({ ...one, file: name })),
   };
 }
@@ -85,31 +84,3 @@ const itemLines = (entry: object, indent: string): readonly string[] =>
     .trimEnd()
     .split('\n')
     .map((line) => (line === '' ? line : indent + line));
-
-interface Change {
-  readonly kept: readonly string[];
-  readonly at: number;
-  readonly lines: readonly string[];
-  /** Lines with a secret, or with a part or the digest of one. */
-  readonly hidden: readonly { readonly line: number }[];
-}
-
-/** A unified diff that only adds lines. A context with a secret is left out: `git apply --unidiff-zero` takes it then. */
-function patchOf(name: string, before: string, { kept, at, lines, hidden }: Change): string {
-  const context = (from: number, to: number): readonly string[] => {
-    return hidden.some(({ line }) => line > from && line <= to) ? [] : kept.slice(Math.max(0, from), to);
-  };
-  const [above, below] = [context(at - CONTEXT_LINES, at), context(at, at + CONTEXT_LINES)];
-  const start = above.length > 0 || below.length > 0 ? at - above.length + 1 : at;
-  const size = above.length + below.length;
-  const isNew = before === '';
-  return [
-    isNew ? '--- /dev/null' : `--- a/${name}`,
-    `+++ b/${name}`,
-    `@@ -${isNew ? '0,0' : `${start},${size}`} +${above.length > 0 || below.length > 0 ? start : at + 1},${size + lines.length} @@`,
-    ...above.map((line) => ` ${line}`),
-    ...lines.map((line) => `+${line}`),
-    ...below.map((line) => ` ${line}`),
-    '',
-  ].join('\n');
-}

@@ -17,7 +17,6 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 /** Names of the build: no `..`, no hidden files, two folders at most. */
 const PATH = /^(?:[\w-]{1,64}\/){0,2}[\w-][\w.-]{0,127}$/;
-/** A name with the hash of its content. */
 const HASHED = /[-.][\w-]{8,}\.(?:js|css|svg|png)$/;
 const MAX_FILES = 200;
 const MAX_BYTES = 4 * 1024 * 1024;

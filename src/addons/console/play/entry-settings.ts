@@ -59,7 +59,6 @@ function sharedCredentials(
   return { [name]: shared[name] };
 }
 
-/** The settings in force with this saved entry alone. */
 export function onlyEntry(slug: string, settings: Settings): EntrySettings {
   const providers = settings.catalog.providers.filter((one) => one.slug === slug);
   if (providers.length === 0) return { problem: `there is no entry "${slug}"` };

@@ -3,7 +3,6 @@ export interface Piece {
   readonly id: string;
   /** Of the first piece. */
   readonly head?: { readonly status: number; readonly headers: Readonly<Record<string, string>> };
-  /** Base64. */
   readonly bytes?: string;
   readonly end?: true;
   /** It ended before its end. */
@@ -39,7 +38,6 @@ class LongAnswer {
   }
 }
 
-/** The answers that this process waits for. */
 export class LongAnswers {
   readonly #open = new Map<string, LongAnswer>();
 

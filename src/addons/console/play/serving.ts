@@ -1,7 +1,8 @@
 import type { Server } from 'node:http';
 import type { SnapshotPart, SnapshotSource } from '../../../core/compose/snapshot-part.ts';
 import { partOf } from '../../../core/process/add-on-parts.ts';
-import type { TestQuestion } from '../../../core/process/console-port.ts';
+import type { PluginFigures, TestQuestion } from '../../../core/process/console-port.ts';
+import { CounterSeries, HistogramSeries } from '../../../core/record/metrics/series.ts';
 import { outboundOf } from '../../../core/process/outbound.ts';
 import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 import type { PartTools } from '../../../core/process/process-part.ts';
@@ -37,10 +38,33 @@ export class ServingProcess {
   asked(topic: string, question: unknown): Promise<unknown> | undefined {
     // The process that asks is of this gateway.
     if (topic === 'console.health') return Promise.resolve(this.#inputs?.shared.health.reports() ?? []);
+    if (topic === 'console.plugins') return Promise.resolve(this.#plugins());
     if (topic === 'console.play') return this.#playground.run(question as PlayQuestion);
     if (topic === 'console.stop') return Promise.resolve(this.#playground.stop(String(question)));
     if (topic === 'console.test') return this.#test(question as TestQuestion);
     return undefined;
+  }
+
+  /** The values of the metrics: nothing is counted for the console alone. */
+  #plugins(): PluginFigures {
+    const { pluginDuration, pluginErrors, pluginFailures } = this.#tools.metrics.families;
+    const { registry } = this.#inputs?.shared ?? {};
+    const named = (label: 'code' | 'kind') => (one: unknown) =>
+      one instanceof CounterSeries
+        ? [{ plugin: one.labels['plugin'] ?? '', what: one.labels[label] ?? '', count: one.value }]
+        : [];
+    return {
+      external: (registry?.names ?? []).filter((name) => registry?.get(name)?.builtin === false),
+      durations: [...pluginDuration.series].flatMap((one) => {
+        if (!(one instanceof HistogramSeries)) return [];
+        const { buckets, sum } = one.histogram;
+        return [{ plugin: one.labels['plugin'] ?? '', sum, ...buckets }];
+      }),
+      errors: [
+        ...[...pluginErrors.series].flatMap(named('code')),
+        ...[...pluginFailures.series].flatMap(named('kind')),
+      ],
+    };
   }
 
   async #test(question: TestQuestion): Promise<void> {

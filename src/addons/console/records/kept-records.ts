@@ -11,14 +11,12 @@ const THREAD = moduleFile('src/addons/console/records/thread');
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** A disk that hangs must not hold its readers. */
 const LIMIT_MS = 10_000;
-
-type DropReason = 'no_space' | 'stalled' | 'error';
 type Question = RecordCall extends infer Call ? (Call extends RecordCall ? Omit<Call, 'id'> : never) : never;
 
 interface KeptSetup {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'error'>;
-  readonly onDrop: (reason: DropReason, records: number) => void;
+  readonly onDrop: (reason: 'no_space' | 'stalled' | 'error', records: number) => void;
 }
 
 /** Records on disk, through their thread. No request waits for it: what it cannot take is dropped and counted. */
@@ -78,7 +76,6 @@ export class KeptRecords {
       return { lines, more: running?.more === true || query.state !== 'running', oldest, marks, partial };
     const { failed, value } = await this.#ask({ name: 'page', query: { ...query, limit: query.limit - lines.length } });
     if (failed) return memory.page(query);
-    // The thread's own answer.
     const kept = value as KeptPage;
     return {
       lines: [...lines, ...kept.lines],

@@ -22,7 +22,6 @@ export class RecordBatches {
   add(record: BoundedRecord): void {
     const json = recordText(record);
     if (this.#rows.length === 0) this.#clock.after(WAIT_MS, () => this.flush());
-    // As in the list of the process.
     const at = Math.max(this.#latestAt + 1, Math.floor((record.receivedAt + record.durationMs) * 1000));
     this.#latestAt = at;
     this.#rows.push([at, record.id, json]);

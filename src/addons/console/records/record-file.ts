@@ -62,7 +62,6 @@ export class RecordFolder {
     }
   }
 
-  /** The latest record with the id, as its JSON. */
   find(id: string): string | undefined {
     for (const name of this.#names())
       for (const row of this.#read(name, 'SELECT json FROM records WHERE id = ? ORDER BY at DESC, n DESC LIMIT 1', [
@@ -74,7 +73,7 @@ export class RecordFolder {
 
   /** Ended requests before the place of the query, the latest first. */
   page(query: RecordQuery): KeptPage {
-    const { limit, state, after, since = -Infinity, until = Infinity } = query;
+    const { limit, state, after, since = -Infinity, until = Infinity, whole } = query;
     const filter = recordFilter(query);
     const lines: PlacedLine[] = [];
     const from = after && !after.running ? after.at : Number.MAX_SAFE_INTEGER;
@@ -96,7 +95,7 @@ export class RecordFolder {
         const arrived = Date.parse(record.time);
         const isOf = mayHaveState(record.state as Parameters<typeof mayHaveState>[0], state);
         if (isOf && arrived >= since && arrived < until && (!filter || filter(record)))
-          lines.push({ place, line: recordLine(record) });
+          lines.push({ place, line: whole ? record : recordLine(record) });
       }
     return page(false);
   }
@@ -140,20 +139,17 @@ export class RecordFolder {
     }
   }
 
-  #bytesOf(name: string): number {
-    return [name, `${name}-wal`].reduce(
+  readonly #bytesOf = (name: string): number =>
+    [name, `${name}-wal`].reduce(
       (sum, file) => sum + (statSync(join(this.#limits.folder, file), { throwIfNoEntry: false })?.size ?? 0),
       0,
     );
-  }
 
-  /** The latest first. */
-  #names(): readonly string[] {
-    return readdirSync(this.#limits.folder)
+  readonly #names = (): readonly string[] =>
+    readdirSync(this.#limits.folder)
       .filter((name) => NAME.test(name))
       .sort()
       .toReversed();
-  }
 
   #oldest(): string | undefined {
     const name = this.#names().at(-1);

@@ -90,7 +90,6 @@ const claimOf = (id: string, { csrf, tokenDigest, expiresAt }: Session, now: num
 
 function sessionOf(claim: Claim | undefined): Session | undefined {
   if (!claim) return undefined;
-  // This file has written the text.
   const [tokenDigest, expiresAt, usedAt] = JSON.parse(claim.text) as [string, number, number];
   return { csrf: claim.holder, tokenDigest, expiresAt, usedAt };
 }

@@ -7,7 +7,7 @@ const SHORTEST_LINE = 12;
 /** Digests of keys: whoever has one can try texts against it. */
 const DIGEST = /\b(?:sha256:[0-9a-f]{64}|hmac:[\w-]{1,64}:[\w+/=-]{40,})/g;
 
-interface MaskedText {
+export interface MaskedText {
   readonly text: string;
   readonly masked: readonly { readonly line: number }[];
 }

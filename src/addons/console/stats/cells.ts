@@ -72,8 +72,7 @@ export function addCell(sum: Cell, more: Cell): void {
 export function percentile(buckets: Readonly<Record<number, number>>, part: number): number | null {
   // Names that are integers are in ascending order.
   const all = Object.entries(buckets);
-  const total = all.reduce((sum, [, own]) => sum + own, 0);
-  let left = total * part;
+  let left = all.reduce((sum, [, own]) => sum + own, 0) * part;
   for (const [bucket, own] of all) {
     left -= own;
     if (left <= 0) return Math.round(upTo(Number(bucket)) * 10) / 10;

@@ -1,9 +1,6 @@
 import type { StatsQuery, StatsSeries } from '../../../core/process/console-port.ts';
 import { addCell, emptyCell, percentile, valueOf, type Cell } from './cells.ts';
 
-/** Cells by the text of their dimensions. */
-type CellStep = ReadonlyMap<string, Cell>;
-
 /** Values of one step beyond this number count together. */
 export const MAX_CELLS = 200;
 /** Cells of one level, over all of its steps; the oldest step goes first. */
@@ -25,7 +22,6 @@ export function cellIn(step: Map<string, Cell>, dims: readonly string[]): Cell {
   return cell;
 }
 
-/** Steps of one length, as many as are kept. */
 export class StatsLevel {
   readonly seconds: number;
   readonly #most: number;
@@ -54,7 +50,7 @@ export class StatsLevel {
     }
   }
 
-  get(step: number): CellStep | undefined {
+  get(step: number): ReadonlyMap<string, Cell> | undefined {
     return this.#steps.get(step);
   }
 }

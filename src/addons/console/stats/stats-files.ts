@@ -61,8 +61,7 @@ export class StatsFiles {
     isInMemory: (at: number) => boolean,
     take: (at: number, cells: readonly Cell[]) => void,
   ): Promise<void> {
-    const before = this.#reading;
-    const reading = before.then(() =>
+    const reading = this.#reading.then(() =>
       this.#read(from, to, (at, cells, run) => {
         if (at >= from && at < to && (run !== this.#run || !isInMemory(at))) take(at, cells);
       }),

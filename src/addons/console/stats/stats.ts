@@ -16,7 +16,6 @@ const COARSE_S = 300;
 const KEPT_DAYS = 35;
 const SEND_MS = 1_000;
 
-/** The counts of a process that it has not told yet. */
 export interface CountedStep {
   /** Of `FINE_S`, since 1970. */
   readonly step: number;

@@ -5,7 +5,6 @@ import type { Clock } from '../../../plugin/index.ts';
 const MAX_STREAMS = 20;
 const LOOK_MS = 250;
 const COMMENT_MS = 10_000;
-/** Lines that a browser shows in a second. */
 const MAX_LINES = 50;
 /** Lines of workers that answered later than the others come twice: these are remembered. */
 const MAX_SEEN = 5_000;
@@ -57,7 +56,6 @@ interface Streaming {
   readonly options: StreamOptions;
   readonly clock: Clock;
   readonly ended: () => boolean;
-  /** False: others were faster. */
   readonly take: () => boolean;
   readonly free: () => void;
 }
@@ -96,7 +94,6 @@ async function* eventsOf({ records, options, clock, ended, take, free }: Streami
 const eventText = (event: string, data: object, id?: string): string =>
   `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** The lines of a list that it did not have before. */
 class NewLines {
   readonly #records: RecordSource;
   readonly #query: NonNullable<StreamOptions['query']>;

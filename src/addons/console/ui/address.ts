@@ -33,18 +33,27 @@ export function go(to: string, { replace = false }: { readonly replace?: boolean
   read();
 }
 
+type Changes = Readonly<Record<string, string | undefined>>;
+
 /** Changes members of the query; undefined removes one. */
-export function setQuery(changes: Readonly<Record<string, string | undefined>>, replace = true): void {
+export const setQuery = (changes: Changes, replace = true): void => go(linkTo(changes), { replace });
+
+/** The address with other members of the query. */
+export function linkTo(changes: Changes): string {
   const { path, query } = address.value;
   const next = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined || value === '') next.delete(name);
     else next.set(name, value);
   }
-  go(writeAddress(path, next), { replace });
+  return writeAddress(path, next);
 }
 
-/** The location of wouter's router. */
-export const usePage = Object.assign((): [string, (to: string) => void] => [address.value.path, go], {
-  hrefs: (to: string) => `#${to}`,
-});
+/** A part of a path as it was before it was written there. One that nothing has written stays as it is. */
+export function partOf(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

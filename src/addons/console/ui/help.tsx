@@ -1,3 +1,4 @@
+import { Button } from './parts/button.tsx';
 import { Dialog } from './parts/dialog.tsx';
 import { next, shortcuts } from './parts/prefs.ts';
 import { ALL_PLACES } from './nav.tsx';
@@ -29,12 +30,11 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
         ))}
       </dl>
       <p class="row">
-        <button type="button" onClick={() => (shortcuts.value = next(['on', 'off'], shortcuts.value))}>
-          {shortcuts.value === 'on' ? 'Turn the keys off' : 'Turn the keys on'}
-        </button>
-        <button type="button" class="main" onClick={onClose}>
-          Close
-        </button>
+        <Button
+          label={shortcuts.value === 'on' ? 'Turn the keys off' : 'Turn the keys on'}
+          onClick={() => (shortcuts.value = next(['on', 'off'], shortcuts.value))}
+        />
+        <Button label="Close" kind="main" onClick={onClose} />
       </p>
     </Dialog>
   );

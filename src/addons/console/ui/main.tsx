@@ -1,15 +1,12 @@
 import { signal } from '@preact/signals';
-import { render } from 'preact';
+import { render, type ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { Route, Router, Switch } from 'wouter-preact';
-import { address, followAddress, go, usePage } from './address.ts';
-import { api, ask, ApiRefusal } from './api/client.ts';
-import { startLive, settingsTurn } from './api/live.ts';
-import { useLoad } from './api/load.ts';
-import { resume, session, signInNeeded } from './api/session.ts';
+import { address, followAddress, go, partOf } from './address.ts';
+import { api, ApiRefusal, ask, resume, session, settingsTurn, signInNeeded, startLive, useLoad } from './api/index.ts';
 import { Help } from './help.tsx';
 import { ALL_PLACES, Nav, placeOf } from './nav.tsx';
-import { lazily } from './parts/lazy.tsx';
+import { Head } from './parts/head.tsx';
+import { Guarded, lazily } from './parts/lazy.tsx';
 import { Palette } from './palette.tsx';
 import { applyPrefs } from './parts/prefs.ts';
 import { startPrefix, useKeys } from './parts/shortcuts.ts';
@@ -17,11 +14,22 @@ import { Empty, Problem, Skeleton } from './parts/states.tsx';
 import { Requests } from './screens/requests/index.tsx';
 import { SignIn } from './sign-in.tsx';
 
-const Overview = lazily(async () => (await import('./screens/overview/index.tsx')).Overview);
 const Why = lazily<{ readonly id: string }>(async () => (await import('./screens/why/index.tsx')).Why);
-const Providers = lazily(async () => (await import('./screens/providers/index.tsx')).Providers);
-const Keys = lazily(async () => (await import('./screens/keys/index.tsx')).Keys);
-const Playground = lazily(async () => (await import('./screens/play/index.tsx')).Playground);
+
+const SCREENS = new Map<string, ComponentType>([
+  ['/', lazily(async () => (await import('./screens/overview/index.tsx')).Overview)],
+  ['/requests', Requests],
+  ['/providers', lazily(async () => (await import('./screens/providers/index.tsx')).Providers)],
+  ['/cost', lazily(async () => (await import('./screens/cost/index.tsx')).Cost)],
+  ['/keys', lazily(async () => (await import('./screens/keys/index.tsx')).Keys)],
+  ['/alerts', lazily(async () => (await import('./screens/alerts/index.tsx')).Alerts)],
+  ['/audit', lazily(async () => (await import('./screens/audit/index.tsx')).Audit)],
+  ['/people', lazily(async () => (await import('./screens/people/index.tsx')).People)],
+  ['/configs', lazily(async () => (await import('./screens/configs/index.tsx')).Configs)],
+  ['/play', lazily(async () => (await import('./screens/play/index.tsx')).Playground)],
+  ['/plugins', lazily(async () => (await import('./screens/plugins/index.tsx')).Plugins)],
+  ['/prompts', lazily(async () => (await import('./screens/prompts/index.tsx')).Prompts)],
+]);
 
 /** The dialog over the page: the list of keys, or the palette. */
 const over = signal<'help' | 'palette' | undefined>(undefined);
@@ -54,7 +62,9 @@ function App() {
       <main class="page">
         {error && <Problem error={error} retry={load.reload} />}
         {session.value ? (
-          <Screens />
+          <Guarded key={address.value.path}>
+            <Screen />
+          </Guarded>
         ) : (
           !error && (
             <div class="body">
@@ -70,46 +80,25 @@ function App() {
   );
 }
 
-function Screens() {
+function Screen() {
   const { path } = address.value;
   useEffect(() => {
     const place = ALL_PLACES.find((one) => one.path === placeOf(path));
     document.title = `${place?.name ?? 'Console'} · Gatehouse`;
   }, [path]);
+  const [isWhy, id = ''] = /^(?:\/requests\/([^/]+))?\/why$/.exec(path) ?? [];
+  if (isWhy !== undefined) return <Why key={id} id={partOf(id)} />;
+  const Found = SCREENS.get(path);
+  if (Found) return <Found />;
   return (
-    <Router hook={usePage}>
-      <Switch>
-        <Route path="/">
-          <Overview />
-        </Route>
-        <Route path="/requests">
-          <Requests />
-        </Route>
-        <Route path="/requests/:id/why">{({ id }) => <Why key={id} id={decodeURIComponent(id)} />}</Route>
-        <Route path="/why">
-          <Why id="" />
-        </Route>
-        <Route path="/providers">
-          <Providers />
-        </Route>
-        <Route path="/keys">
-          <Keys />
-        </Route>
-        <Route path="/play">
-          <Playground />
-        </Route>
-        <Route>
-          <header class="head">
-            <h1>Not found</h1>
-          </header>
-          <Empty title="There is nothing at this address">
-            <p>
-              <a href="#/">Go to the overview</a>
-            </p>
-          </Empty>
-        </Route>
-      </Switch>
-    </Router>
+    <>
+      <Head title="Not found" />
+      <Empty title="There is nothing at this address">
+        <p>
+          <a href="#/">Go to the overview</a>
+        </p>
+      </Empty>
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 import { Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { api } from './api/client.ts';
-import { keepHalf, session, signInNeeded } from './api/session.ts';
+import { Button } from './parts/button.tsx';
+import { api, keepHalf, session, signInNeeded } from './api/index.ts';
 import { address } from './address.ts';
 import { offset } from './parts/format.ts';
 import { Icon, Mark, type IconName } from './parts/icons.tsx';
@@ -20,10 +20,19 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
     { path: '/', name: 'Overview', icon: 'overview', key: 'o' },
     { path: '/requests', name: 'Requests', icon: 'requests', key: 'r' },
     { path: '/why', name: 'Why', icon: 'why', key: 'w' },
+    { path: '/alerts', name: 'Alerts', icon: 'alerts', key: 'a' },
+    { path: '/cost', name: 'Cost', icon: 'cost', key: 's' },
   ],
   Manage: [
     { path: '/keys', name: 'Keys', icon: 'keys', key: 'k' },
     { path: '/providers', name: 'Providers', icon: 'providers', key: 'p' },
+    { path: '/configs', name: 'Configs', icon: 'configs', key: 'c' },
+    { path: '/prompts', name: 'Prompts', icon: 'prompts', key: 'm' },
+    { path: '/plugins', name: 'Plugins', icon: 'plugins', key: 'n' },
+  ],
+  Govern: [
+    { path: '/people', name: 'People', icon: 'people', key: 'e' },
+    { path: '/audit', name: 'Audit', icon: 'audit', key: 'u' },
   ],
   Try: [{ path: '/play', name: 'Playground', icon: 'playground', key: 't' }],
 };
@@ -69,19 +78,17 @@ export function Nav() {
   );
 }
 
-const signOut = (): void => {
-  void api.DELETE('/session', { params: {} }).then(() => {
-    keepHalf(null);
-    session.value = undefined;
-    signInNeeded.value = true;
-    location.reload();
-  });
-};
+/** Also without an answer: the half that is left opens nothing. */
+async function signOut(): Promise<void> {
+  await api.DELETE('/session', { params: {} }).catch(() => {});
+  keepHalf(null);
+  session.value = undefined;
+  signInNeeded.value = true;
+  location.reload();
+}
 
 const Switch = (props: { readonly title: string; readonly word: string; readonly onClick: () => void }) => (
-  <button type="button" class="plain" title={props.title} onClick={props.onClick}>
-    {props.word}
-  </button>
+  <Button label={props.word} kind="plain" title={props.title} onClick={props.onClick} />
 );
 
 function Foot() {
@@ -113,7 +120,7 @@ function Foot() {
           <p>
             {now.user} · {now.role}
           </p>
-          {now.session && <Switch title="End the session" word="Sign out" onClick={signOut} />}
+          {now.session && <Switch title="End the session" word="Sign out" onClick={() => void signOut()} />}
           {!now.session && now.features.store && (
             <Switch title="With an admin token" word="Sign in" onClick={() => (signInNeeded.value = true)} />
           )}

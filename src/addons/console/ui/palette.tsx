@@ -1,8 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { go } from './address.ts';
-import { api, ask } from './api/client.ts';
-import { useLoad } from './api/load.ts';
+import { api, ask, useLoad } from './api/index.ts';
 import type { ApiSchemas } from './api/shapes.ts';
 import { Dialog } from './parts/dialog.tsx';
 import { ALL_PLACES } from './nav.tsx';
@@ -20,6 +19,9 @@ const FIXED: readonly Goal[] = [
   ...ALL_PLACES.map(({ name, path }) => ({ kind: 'screen', name, to: path })),
   { kind: 'do', name: 'Add a provider', to: '/providers?add=1' },
   { kind: 'do', name: 'Create a key', to: '/keys?add=1' },
+  { kind: 'do', name: 'Create a prompt', to: '/prompts?add=1' },
+  { kind: 'do', name: 'Create a token', to: '/people?add=1' },
+  { kind: 'do', name: 'Test a webhook', to: '/alerts?tab=webhooks' },
 ];
 
 /** Where an object is shown; others are found where requests name them. */
@@ -30,8 +32,9 @@ const SHOWN: Readonly<Record<string, string>> = {
   budgets: '/keys?q=',
   providers: '/providers?entry=',
   requests: '/requests?row=',
-  configs: '/requests?config=',
+  configs: '/configs?q=',
   models: '/requests?model=',
+  prompts: '/prompts?row=',
 };
 
 const goalsOf = (found: readonly ApiSchemas['found'][]): readonly Goal[] =>

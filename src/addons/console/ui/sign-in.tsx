@@ -1,7 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useAction } from './api/action.ts';
-import { api, ask } from './api/client.ts';
-import { keepHalf, resume, session, signInNeeded } from './api/session.ts';
+import { api, ask, keepHalf, resume, session, signInNeeded, useAction } from './api/index.ts';
 import { TextField } from './parts/fields.tsx';
 import { Dialog } from './parts/dialog.tsx';
 import { Problem } from './parts/states.tsx';

@@ -60,5 +60,31 @@ function readAt(text: string): number {
   throw new UsageError(`--at must be a moment such as 2027-01-01T00:00:00Z, not ${text}`);
 }
 
-/** `gatehouse explain`. */
-export const explainCommands: readonly (readonly [string, Command])[] = [['explain', { ...HELP, run: explain }]];
+const DIFF_HELP = {
+  usage: 'diff OLD NEW [--requests FILE] [--format text|markdown|json]',
+  help: [
+    'Show which requests go elsewhere with the settings in NEW, and which fields of their bodies differ.',
+    'Calls no upstream.',
+    '--requests FILE  a record of a request, or a question of explain, in each line; -: standard input; default: a chat',
+    '                 for each config, key, and alias or model that the settings name',
+    '--format         text: for a terminal (default); markdown: for a comment on a pull request; json',
+    'Exit code 0: no request moves, 1: some move, or it is unknown, 2: wrong usage, or settings that do not load',
+  ].join('\n'),
+};
+
+const DIFF = { requests: { type: 'string' }, format: { type: 'string', default: 'text' } } as const satisfies FlagTable;
+
+async function diff(args: string[], world: World): Promise<number> {
+  const { values, positionals } = parse(args, DIFF, 2);
+  const format = oneOf('format', values.format, ['text', 'markdown', 'json']);
+  const [before, after] = positionals;
+  if (before === undefined || after === undefined)
+    throw new UsageError('diff needs two folders of settings: OLD and NEW');
+  const { diffCommand } = await import('./diff.ts');
+  return diffCommand({ ...world, before, after, requests: values.requests, format });
+}
+
+export const explainCommands: readonly (readonly [string, Command])[] = [
+  ['explain', { ...HELP, run: explain }],
+  ['diff', { ...DIFF_HELP, run: diff }],
+];

@@ -19,7 +19,6 @@ export interface ExplainOptions extends ShowOptions, RequestFlags {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A file, or `-` for standard input. */
   readonly request: string;
-  /** The id of the caller's key. */
   readonly key?: string | undefined;
   readonly draws: readonly number[];
   /** Milliseconds since 1970. */

@@ -1,11 +1,11 @@
+import { KeptRequests } from './kept-requests.ts';
+import { toQuestion } from './question.ts';
+import { SettingsExplainer } from './settings-explainer.ts';
 import { GatewayError, type Clock } from '../../../plugin/index.ts';
 import { nearest } from '../../../core/kernel/index.ts';
 import type { RecordStore } from '../../../core/record/store.ts';
 import { ExplainHangs } from './explain-hangs.ts';
 import type { Explain, ExplainOutcome, QuestionBody } from '../../../core/process/explain-port.ts';
-import type { KeptRequests } from './kept-requests.ts';
-import { toQuestion } from './question.ts';
-import type { SettingsExplainer } from './settings-explainer.ts';
 import { UnknownKey } from '../../../core/dry-run/supposed-caller.ts';
 import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 

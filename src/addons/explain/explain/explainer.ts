@@ -37,7 +37,6 @@ import { FrozenClock, WELL, type HealthThen, type ReadHealth } from './frozen.ts
 import { expired, suppose, withKey, type Supposed } from './supposed.ts';
 
 export interface ExplainerSetup {
-  /** Folder of the settings. */
   readonly configs: string;
   readonly env: Environment;
   /** The settings files, as they were when the settings were loaded or as they are now. */
@@ -67,7 +66,7 @@ interface CompiledSettings {
 
 /** State of the current question; there is one at a time. */
 interface QuestionState {
-  question: Pick<ExplainQuestion, 'health' | 'supposed' | 'found' | 'limited'>;
+  question: Pick<ExplainQuestion, 'health' | 'supposed' | 'found' | 'limited' | 'decide'>;
   draws: readonly number[];
   supposed: Supposed | undefined;
 }
@@ -100,10 +99,14 @@ export class Explainer {
     });
   }
 
-  /** The observation itself, with the objects of the request path. */
-  observe(question: ExplainQuestion): Promise<Observation> {
-    return this.#inTurn(() => this.#observe(question));
-  }
+  /**
+   * The observation itself, with the objects of the request path.
+   * @param how `answers`: the first request that is sent, and whose failure is not known, gets an empty reply
+   */
+  readonly observe = (question: ExplainQuestion, how: { readonly answers?: boolean } = {}): Promise<Observation> =>
+    this.#inTurn(() => this.#observe(question, how));
+  readonly loaded = (): Promise<LoadResult> =>
+    this.#inTurn(async () => (await (this.#compiled ??= this.#compile(this.#setup.clock.wall()))).loaded);
 
   /** Runs one question at a time, because they share plugin instances with state. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -112,7 +115,6 @@ export class Explainer {
     return done;
   }
 
-  /** Releases the plugins' resources. */
   async close(): Promise<void> {
     await this.#busy;
     const compiled = await this.#compiled?.catch(() => undefined);
@@ -251,6 +253,7 @@ export class Explainer {
           health: this.#healthIn(asking),
           found: () => asking.question.found,
           limited: () => asking.question.limited,
+          decide: () => asking.question.decide,
           knowsResponses: this.#setup.parts !== undefined,
         }),
       },
@@ -259,23 +262,21 @@ export class Explainer {
     return { clock, asking, loaded, settings, snapshot, listed };
   }
 
-  #runOf(exchange: Exchange): ExplainedRun {
-    return this.#runs.get(exchange)!;
-  }
+  readonly #runOf = (exchange: Exchange): ExplainedRun => this.#runs.get(exchange)!;
 
   #healthOf(asking: QuestionState, exchange: Exchange, target: Target): HealthThen {
     const { config } = exchange;
     return (config && this.#healthIn(asking)(config, target, exchange)) ?? WELL;
   }
 
-  #healthIn(asking: QuestionState): ReadHealth {
-    return (config, target, exchange) => {
+  readonly #healthIn =
+    (asking: QuestionState): ReadHealth =>
+    (config, target, exchange) => {
       const supposed = asking.question.supposed?.get(target.path);
       if (supposed) return supposed;
       if (asking.question.health) return asking.question.health.get(target.path);
       return this.#setup.health?.peek(config, target, exchange);
     };
-  }
 }
 
 function arrived(question: ExplainQuestion, { snapshot, clock }: CompiledSettings) {

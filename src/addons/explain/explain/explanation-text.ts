@@ -1,7 +1,6 @@
 import { renderExplanation } from '../explanation/render/explanation.ts';
 import type { Explanation } from '../explanation/explanation.ts';
 
-/** The explanation of a served request, with its record. */
 export interface ExplainedRequest extends Explanation {
   /** The record as the admin listener's JSON; undefined when newer records have replaced it. */
   readonly record: object | undefined;
@@ -25,8 +24,7 @@ interface RecordOutcome {
 /** The explanation as text, followed by the outcome of a served request. */
 export function explanationText(explanation: Explanation | ExplainedRequest): string {
   const text = renderExplanation(explanation, PAGE);
-  if (!('record' in explanation)) return text;
-  return `${text}\n${outcomeText(explanation.record)}\n`;
+  return 'record' in explanation ? `${text}\n${outcomeText(explanation.record)}\n` : text;
 }
 
 function outcomeText(record: RecordOutcome | undefined): string {

@@ -15,6 +15,7 @@ import type { RateGates } from '../../../core/kernel/rate-gates.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { createDrySender } from '../../../core/dry-run/calls.ts';
 import { supposingKeys } from '../../../core/dry-run/fakes.ts';
+import { decidedConfigs, type Decide } from './decided-conditions.ts';
 import { EXAMPLE_FAILURES, exampleOfStatus, nearestFailure } from './example-failures.ts';
 import type { AttemptNotes, ExplainedRun, SeenCache } from './observation.ts';
 import { readOnlyHealth, readOnlyResponses, type FrozenResponses, type ReadHealth } from './frozen.ts';
@@ -33,6 +34,8 @@ interface FakesSetup {
   readonly knowsResponses: boolean;
   /** See `ExplainQuestion.limited`. */
   readonly limited: () => GatewayError | null | undefined;
+  /** See `ExplainQuestion.decide`. */
+  readonly decide: () => Decide | undefined;
 }
 
 /** The capabilities of plugins in explain: the real ones, but those that leave the process, count or store. */
@@ -40,6 +43,7 @@ export function fakeMissing(setup: FakesSetup): (granted: Partial<Capabilities>)
   return (granted) => ({
     ...granted,
     health: readOnlyHealth(setup.health),
+    ...(granted.configs && { configs: decidedConfigs(granted.configs, setup.decide) }),
     ...(granted.keys && { keys: supposingKeys(granted.keys, setup.supposedCaller) }),
     ...(granted.gates && { gates: takeNothing(granted.gates, setup.limited) }),
     ...(granted.send && { send: sendNothing(setup, granted.gates) }),

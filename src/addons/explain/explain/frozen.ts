@@ -34,23 +34,15 @@ export class FrozenClock implements Clock {
     this.#moment = moment;
   }
 
-  now(): number {
-    return this.#moment.now;
-  }
-
-  wall(): number {
-    return this.#moment.wall;
-  }
+  readonly now = (): number => this.#moment.now;
+  readonly wall = (): number => this.#moment.wall;
 
   /** Real time, for the limit on plugins that start too slowly. */
-  after(ms: number, task: () => void): () => void {
-    return this.#real.after(ms, task);
-  }
+  readonly after = (ms: number, task: () => void): (() => void) => this.#real.after(ms, task);
 
   /** A dry run does not wait; `setImmediate`, because a sleep as a limit must end after the awaited work. */
-  sleep(ms: number, cancellation?: Cancellation): Promise<void> {
-    return this.#frozen ? new Promise((resolve) => void setImmediate(resolve)) : this.#real.sleep(ms, cancellation);
-  }
+  readonly sleep = (ms: number, cancellation?: Cancellation): Promise<void> =>
+    this.#frozen ? new Promise((resolve) => void setImmediate(resolve)) : this.#real.sleep(ms, cancellation);
 }
 
 export type HealthThen = Pick<TargetHealth, 'state' | 'retryAt' | 'admits'>;
@@ -68,11 +60,11 @@ export type ReadHealth = (
 ) => HealthThen | undefined;
 
 /** The health of a config's targets, without healthy ones. */
-export function freezeHealth(
+export const freezeHealth = (
   config: GatewayConfig,
   read: (config: GatewayConfig, target: Target) => HealthThen | undefined,
-): FrozenHealth {
-  return new Map(
+): FrozenHealth =>
+  new Map(
     targetsOf(config.route).flatMap((target) => {
       const health = read(config, target);
       if (!health || health.state === 'closed') return [];
@@ -80,7 +72,6 @@ export function freezeHealth(
       return [[target.path, { state, retryAt, admits }] as const];
     }),
   );
-}
 
 /** Health that is read and never written: an assumed failure is no evidence about a target. */
 export const readOnlyHealth = (read: ReadHealth): HealthDirectory => ({

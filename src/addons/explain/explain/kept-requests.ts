@@ -33,7 +33,6 @@ const OVERHEAD_BYTES = 2048;
 /** The latest requests that can be explained, bounded in number and bytes; the oldest are dropped first. */
 export class KeptRequests {
   readonly #limits: KeptLimits;
-  /** The oldest first. */
   readonly #kept = new Map<string, SizedRequest>();
   #bytes = 0;
   #open = true;
@@ -51,13 +50,11 @@ export class KeptRequests {
     return this.#open;
   }
 
-  /** Drops all requests when storing is disabled. */
   apply(open: boolean): void {
     this.#open = open;
     if (!open) this.clear();
   }
 
-  /** @param id unique id of the request */
   add(id: string, { question, explainer }: KeptRequest): void {
     const bytes = sizeOf(question);
     if (bytes > this.#limits.bytes) return;
@@ -70,9 +67,7 @@ export class KeptRequests {
     }
   }
 
-  find(id: string): KeptRequest | undefined {
-    return this.#kept.get(id);
-  }
+  readonly find = (id: string): KeptRequest | undefined => this.#kept.get(id);
 
   clear(): void {
     for (const [id, entry] of this.#kept) this.#drop(id, entry);

@@ -32,22 +32,14 @@ export interface Observation extends DryRun {
   readonly attempts: readonly SeenAttempt[];
   /** The headers of the client's request that plugins set. */
   readonly requestHeaders: HeaderMarks;
-  readonly reply: SeenReply;
+  readonly reply: { readonly headers: ReadonlyMap<string, string>; readonly marks: HeaderMarks };
   readonly notes: readonly string[];
-}
-
-interface SeenReply {
-  readonly headers: ReadonlyMap<string, string>;
-  readonly marks: HeaderMarks;
 }
 
 export interface PluginStep {
   readonly place: ListedPlugin;
-  /** False: explain skipped it. */
   readonly run: boolean;
-  /** Set in the attempt chain. */
   readonly attempt: Attempt | undefined;
-  /** It has not ended. */
   running: boolean;
   words: PluginWords | undefined;
   /** The error that it threw itself, not an error of a later plugin. */
@@ -77,16 +69,18 @@ export interface SeenCache {
   readonly key: string;
   /** The parts of the key, without secrets. */
   readonly parts: Readonly<Record<string, unknown>>;
-  /** The caller forces a new reply. */
   readonly refresh: boolean;
   /** The cached reply, if it is fresh and can be rendered in the requested form. */
   readonly kept: CachedReply | undefined;
 }
 
+interface WithAnswers {
+  readonly answers?: boolean;
+}
+
 export class ExplainedRun {
   readonly steps: PluginStep[] = [];
   readonly notes: string[] = [];
-  /** In order. */
   readonly calls: DryCall[] = [];
   readonly requestHeaders = new HeaderMarks();
   readonly replyHeaders = new HeaderMarks();
@@ -96,21 +90,23 @@ export class ExplainedRun {
   readonly failures: ExplainQuestion['failures'];
   /** True: the first request that is sent gets an empty reply, in place of a failure. */
   readonly answers: boolean;
+  readonly #failureOf: ExplainQuestion['failureOf'];
   readonly #healthOf: (target: Target) => HealthThen;
 
   constructor(
     exchange: Exchange,
-    { failures, answers = false }: Pick<ExplainQuestion, 'failures'> & { readonly answers?: boolean },
+    { failures, failureOf, answers = false }: Pick<ExplainQuestion, 'failures' | 'failureOf'> & WithAnswers,
     healthOf: (target: Target) => HealthThen,
   ) {
     this.exchange = exchange;
-    this.failures = failures;
+    this.failures = failures ?? (failureOf && []);
+    this.#failureOf = failureOf;
     this.answers = answers;
     this.#healthOf = healthOf;
   }
 
-  failureOf({ number }: Attempt): GatewayError | undefined {
-    return this.failures?.[number];
+  failureOf(attempt: Attempt): GatewayError | undefined {
+    return this.#failureOf ? this.#failureOf(attempt) : this.failures?.[attempt.number];
   }
 
   notesOf(attempt: Attempt): AttemptNotes {

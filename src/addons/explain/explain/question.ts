@@ -1,17 +1,17 @@
-import { BadQuestion, type QuestionBody } from '../../../core/process/explain-port.ts';
-import { type Caller, nearest } from '../../../core/kernel/index.ts';
+import { BadQuestion, type QuestionBody, type Health } from '../../../core/process/explain-port.ts';
+import { type Attempt, type Caller, nearest, isObject } from '../../../core/kernel/index.ts';
 import { GatewayError, type Secret, type Clock } from '../../../plugin/index.ts';
 import { readMoment } from '../../../core/kernel/units.ts';
 import { scanTopLevel, type JsonLimits, type TopLevel } from '../../../core/kernel/body/json-scan.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
+import type { Decide } from './decided-conditions.ts';
 import type { FrozenHealth, FrozenResponses } from './frozen.ts';
-import { readHealth, readTexts, supposedHealth } from './what-if.ts';
 import { isUtf8 } from 'node:buffer';
 import { METHODS, validateHeaderName, validateHeaderValue } from 'node:http';
+import { problemOfTexts } from '../../../core/settings/read/edited-files.ts';
 
 export interface ExplainQuestion {
   readonly method: string;
-  /** Path with query. */
   readonly path: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
@@ -31,6 +31,10 @@ export interface ExplainQuestion {
   readonly at?: { readonly now: number; readonly wall: number } | undefined;
   /** Failures of the attempts, in order. A missing one is assumed to fail so that the next target is tried. */
   readonly failures?: readonly (GatewayError | undefined)[] | undefined;
+  /** The failure of an attempt by its target; undefined: it answers. Goes before `failures`. */
+  readonly failureOf?: ((attempt: Attempt) => GatewayError | undefined) | undefined;
+  /** Decides a condition where not all values of the request are known. Undefined: the request decides. */
+  readonly decide?: Decide | undefined;
   /** Health of the targets at that time. Default: current health. */
   readonly health?: FrozenHealth | undefined;
   /** Health that a question supposes, by the places of targets; it goes before `health`. */
@@ -48,10 +52,8 @@ const OF_KEPT = ['method', 'path', 'body'];
 const MAX_DRAWS = 64;
 const MAX_PATH = 8 * 1024;
 
-type BodyLimits = Pick<ServerSettings['limits'], 'json' | 'header'>;
-
 /** Throws BadQuestion. Unknown fields are rejected: ignoring one would answer another question. */
-export function readQuestion(bytes: Buffer, limits: BodyLimits): QuestionBody {
+export function readQuestion(bytes: Buffer, limits: Pick<ServerSettings['limits'], 'json' | 'header'>): QuestionBody {
   if (!isUtf8(bytes)) throw new BadQuestion('The question is not UTF-8 text.');
   const spans = outlineOf(bytes, limits.json);
   const unknown = [...spans.keys()].find((name) => !NAMES.includes(name));
@@ -191,3 +193,34 @@ function readAt(value: unknown): number | undefined {
   if (moment !== undefined) return moment;
   throw new BadQuestion('`at` must be a time such as 2026-01-01T12:00:00Z.');
 }
+
+const MAX_TARGETS = 64;
+const STATES: readonly Health[] = ['closed', 'open', 'half_open'];
+
+/** Files that a question puts in the place of those in force. Throws BadQuestion. */
+function readTexts(value: unknown): Readonly<Record<string, string>> | undefined {
+  if (value === undefined) return undefined;
+  const entries = isObject(value) ? Object.entries(value) : [];
+  const problem = problemOfTexts(entries);
+  if (problem !== undefined) throw new BadQuestion(`\`settings\`: ${problem}.`);
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+function readHealth(value: unknown): Readonly<Record<string, Health>> | undefined {
+  const entries = entriesOf(value);
+  for (const [name, state] of entries ?? [])
+    if (!STATES.some((one) => one === state))
+      throw new BadQuestion(`\`health\`: ${JSON.stringify(name.slice(0, 100))} must be one of ${STATES.join(', ')}.`);
+  return entries && (Object.fromEntries(entries) as Record<string, Health>);
+}
+
+function entriesOf(value: unknown): [string, unknown][] | undefined {
+  if (value === undefined) return undefined;
+  const entries = isObject(value) ? Object.entries(value) : [];
+  if (entries.length > 0 && entries.length <= MAX_TARGETS) return entries;
+  throw new BadQuestion(`\`health\` must be an object with 1 to ${MAX_TARGETS} members.`);
+}
+
+const supposedHealth = (health: QuestionBody['health'], now: number): FrozenHealth | undefined =>
+  health &&
+  new Map(Object.entries(health).map(([target, state]) => [target, { state, retryAt: now, admits: state !== 'open' }]));

@@ -8,7 +8,7 @@ import {
 import type { StoredObjects } from '../../../core/settings/source/stored-objects.ts';
 import type { Explainer, ExplainerSetup } from './explainer.ts';
 import type { ExplainQuestion } from './question.ts';
-import { knownEnvironment, replacedFiles } from './what-if.ts';
+import { editedFiles, openReferences } from '../../../core/settings/read/edited-files.ts';
 import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 
 interface SettingsExplainerSetup extends Omit<ExplainerSetup, 'files'> {
@@ -84,12 +84,12 @@ export class SettingsExplainer {
 
   /** By other settings: some files have other texts. Rejects with SettingsRefused and UnknownKey. */
   async explainWith(question: ExplainQuestion, texts: Readonly<Record<string, string>>): Promise<Explanation> {
-    const { configs, env } = this.#setup;
-    const { contents } = this.#read;
+    const { configs } = this.#setup;
+    const { env, contents } = await openReferences(configs, { env: this.#setup.env, contents: this.#read.contents });
     const { Explainer: Loaded } = await import('./explainer.ts');
-    const files = withStore(replacedFiles(configs, contents, texts), this.#setup.stored?.());
+    const files = editedFiles(configs, { contents, stored: this.#setup.stored?.() }, texts);
     // The plugins in use, so that no module is loaded; a variable or a file that is not known is a fake.
-    const other = new Loaded({ ...this.#setup, files, env: knownEnvironment(env, contents), fakeMissing: true });
+    const other = new Loaded({ ...this.#setup, files, env, fakeMissing: true });
     try {
       return await other.explain(question);
     } finally {

@@ -21,14 +21,9 @@ export interface Supposed {
   readonly how: 'named' | 'unknown';
 }
 
-interface KnownSettings {
-  readonly settings: Settings;
-  readonly snapshot: Pick<Snapshot, 'headerNames'>;
-}
-
 export function suppose(
   { as, headers, path }: DryRequest,
-  { settings, snapshot }: KnownSettings,
+  { settings, snapshot }: { readonly settings: Settings; readonly snapshot: Pick<Snapshot, 'headerNames'> },
 ): Supposed | undefined {
   const key = `explain-${randomUUID()}`;
   if (typeof as === 'object') return { key, caller: as, how: 'named' };

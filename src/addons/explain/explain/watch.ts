@@ -102,12 +102,10 @@ class HeaderWatch {
     this.#before = headersOf(ctx);
   }
 
-  /** The plugin's own work begins again. */
   resume(): void {
     this.#before = headersOf(this.#ctx);
   }
 
-  /** The plugin passes the request on, or has ended. */
   pause(): void {
     const before = this.#before;
     const after = (this.#before = headersOf(this.#ctx));

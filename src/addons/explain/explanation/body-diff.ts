@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../../formats/json/object.ts';
 import { isRawNumber } from '../../../formats/json/rounding.ts';
 
-/** One place where the sent body differs from the received one. */
 export interface Difference {
   /** Names and indexes from the root. */
   readonly path: readonly (string | number)[];

@@ -4,7 +4,6 @@ import type { FieldSettings } from '../../../core/kernel/index.ts';
 export type FieldSource =
   /** A field of the client's body: `messages.0.content`. */
   | { readonly kind: 'client'; readonly path: string }
-  /** A header of the request. */
   | { readonly kind: 'header'; readonly name: string }
   /** A line of the settings. `setting` is the path in the file: `targets.0.override_params.max_tokens`. */
   | {
@@ -42,7 +41,6 @@ export interface Explanation {
   readonly rules: readonly RulesExplanation[];
   /** In order of trial: each target is tried if all earlier ones fail. */
   readonly targets: readonly TargetExplanation[];
-  /** Targets that would never be tried. */
   readonly leftOut: readonly LeftOutExplanation[];
   /** The gateway's own reply; undefined when a target would answer. */
   readonly answer: AnswerExplanation | undefined;
@@ -102,7 +100,6 @@ export interface PromptExplanation {
   readonly version: number;
   /** Undefined for a draft. */
   readonly digest: string | undefined;
-  /** The line of the version. */
   readonly at: SettingPlace;
   /** As written in the request's path: `summary@production`. */
   readonly asked: string;
@@ -130,7 +127,6 @@ export interface PluginExplanation {
   readonly target: number | undefined;
   readonly name: string;
   readonly plugin: string;
-  /** Why it is in the chain. */
   readonly on: FieldSource;
   /** The list of the config or target that does not name it; `always: true` at `on` keeps it there. */
   readonly keptIn?: FieldSource | undefined;
@@ -143,7 +139,6 @@ export interface PluginExplanation {
   readonly state: 'run' | 'not run' | 'left out' | 'not reached';
   readonly does: string | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  /** Set when it rejected the request. */
   readonly refused: AnswerExplanation | undefined;
 }
 
@@ -170,7 +165,6 @@ export interface TestExplanation {
   /** `metadata.tier`, or `$and`. */
   readonly field: string;
   readonly operator: string | undefined;
-  /** The value in the config. */
   readonly wanted: unknown;
   /** The value in the request; absent when it has none. */
   readonly found?: unknown;
@@ -213,7 +207,6 @@ export interface TargetExplanation {
   readonly commit: string;
   /** The form in which the reply passes the plugins; absent where no plugin has hooks. */
   readonly reply?: string | undefined;
-  /** The client's body with this target's changes. */
   readonly body: unknown;
   readonly changes: readonly ChangeExplanation[];
   /** Undefined when the request would be rejected before anything is sent. */
@@ -223,14 +216,12 @@ export interface TargetExplanation {
   readonly defaulted: readonly DefaultExplanation[];
   readonly cache: CacheExplanation | undefined;
   readonly refused: AnswerExplanation | undefined;
-  /** The counters that a successful reply would increment. */
   readonly metrics: readonly { readonly name: string; readonly labels: Readonly<Record<string, string>> }[];
 }
 
 export interface RetirementExplanation {
   /** `2027-01-22`, UTC. */
   readonly day: string;
-  /** The model that the provider recommends instead. */
   readonly successor: string | undefined;
   /** Smaller limits of the successor, and abilities that it lacks and this request uses. */
   readonly loses: readonly string[];
@@ -255,11 +246,9 @@ export interface ProviderExplanation {
   readonly at: SettingPlace | undefined;
 }
 
-/** One field of the client's body that the settings changed. */
 export interface ChangeExplanation {
   readonly path: string;
   readonly action: 'set' | 'default' | 'removed';
-  /** Absent when the field was removed. */
   readonly value?: unknown;
   /** The client's value; absent when it sent none. */
   readonly was?: unknown;
@@ -275,7 +264,6 @@ export interface OutboundExplanation {
   /** Parsed if it is JSON; for a batch, the first call's body. */
   readonly body: unknown;
   readonly bytes: number;
-  /** Number of upstream calls for the request. */
   readonly calls: number;
   readonly stream: boolean;
   /** The client's body against `body`, in the order of the client's. Empty when both are equal. */
@@ -314,7 +302,6 @@ export interface CacheExplanation {
   readonly source: FieldSource;
   /** A cached reply would be used, and nothing sent upstream. */
   readonly hit: boolean;
-  /** The result of a look-up now. */
   readonly now: string;
   /** The result of comparing texts by meaning; undefined where the config compares exactly. */
   readonly near: string | undefined;

@@ -31,7 +31,8 @@ const hidden = (text: string): string => `[text, ${text.length} characters]`;
 
 const lastName = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
 
-function hide(value: unknown, name = '', level = 0): unknown {
+/** @param name of the field that has the value */
+export function hide(value: unknown, name = '', level = 0): unknown {
   if (typeof value === 'string') return SHOWN.has(name) && value.length <= LONGEST_FOUND ? value : hidden(value);
   if (level > MOST_LEVELS) return hidden('');
   if (Array.isArray(value)) return value.map((item) => hide(item, name, level + 1));

@@ -3,7 +3,6 @@ import { BucketApi, type BucketCall, type BucketHeaders, type BucketTools } from
 
 export interface GcsSetup extends BucketTools {
   readonly baseUrl: string;
-  /** Credential headers of the catalog entry. */
   readonly authorize: () => BucketHeaders | Promise<BucketHeaders>;
   /** Called with headers that were refused. True: `authorize` can return others. */
   readonly forget: (refused: BucketHeaders) => boolean;

@@ -31,7 +31,6 @@ interface UploadState {
 interface PiecesSetup {
   readonly api: GcsApi;
   readonly now: () => number;
-  /** Name of an upload's state without the ending. */
   readonly nameOf: (owner: string, id: string) => string;
   readonly begin: (
     owner: string,

@@ -51,7 +51,6 @@ export class GcsFileStore extends BucketStore implements FileStore {
     return inOrder(files);
   }
 
-  /** A listing has all details. */
   async details(owner: string, entry: FileEntry): Promise<StoredFile | undefined> {
     return 'uri' in entry ? (entry as StoredFile) : this.find(owner, entry.id);
   }
@@ -179,12 +178,11 @@ function readObject(item: unknown): StoredObject | undefined {
   const [id = ''] = name.slice(name.lastIndexOf('/') + 1).split('.');
   const bytes = Number(size);
   if (!isFileId(id) || !Number.isSafeInteger(bytes) || bytes < 0) return undefined;
-  const updatedAt = Date.parse(String(timeCreated));
   return {
     name,
     id,
     bytes,
-    updatedAt,
+    updatedAt: Date.parse(String(timeCreated)),
     type: contentType,
     details: isObject(metadata) ? readDetails(metadata, contentType) : undefined,
   };

@@ -6,13 +6,10 @@ import type { GcsApi } from './gcs-api.ts';
 
 interface GcsUploadSetup extends BucketUploadSetup {
   readonly api: GcsApi;
-  /** Address of the upload's session. */
   readonly session: string;
-  /** Bytes that earlier requests have stored. */
   readonly stored?: number;
 }
 
-/** A resumable upload. */
 export class GcsUpload extends BucketUpload {
   readonly #setup: GcsUploadSetup;
 

@@ -69,10 +69,11 @@ export class LocalPieces {
   }
 
   /** Looks again for a file that another request may be renaming: a reading of a folder can miss both names. */
-  async #find(id: string): Promise<FoundUpload | undefined> {
+  async #find(
+    id: string,
+  ): Promise<{ readonly name: string; readonly bytes: number; readonly touchedAt: number } | undefined> {
     for (let look = 0; look < LOOKS; look += 1) {
-      const names = await namesIn(this.#folder);
-      const name = names.find((one) => one === uploadName(id) || isPartialOf(one, id));
+      const name = (await namesIn(this.#folder)).find((one) => one === uploadName(id) || isPartialOf(one, id));
       const found = name === undefined ? undefined : await ifThere(stat(join(this.#folder, name)));
       if (name !== undefined && found)
         return { name, bytes: Math.max(0, found.size - HEADER_BYTES), touchedAt: found.mtimeMs };
@@ -83,19 +84,7 @@ export class LocalPieces {
 
 const LOOKS = 3;
 
-interface FoundUpload {
-  readonly name: string;
-  readonly bytes: number;
-  readonly touchedAt: number;
-}
-
 type DropOwner<F> = F extends (owner: string, ...rest: infer R) => unknown ? R : never;
-
-interface Begun {
-  readonly header: Header;
-  readonly head: Buffer;
-  readonly received: number;
-}
 
 class ContinuedLocalUpload extends LocalUpload implements ContinuedUpload {
   readonly filename: string;
@@ -104,7 +93,11 @@ class ContinuedLocalUpload extends LocalUpload implements ContinuedUpload {
   readonly head: Buffer;
   readonly #later: string;
 
-  constructor(place: UploadPlace, handle: FileHandle, { header, head, received }: Begun) {
+  constructor(
+    place: UploadPlace,
+    handle: FileHandle,
+    { header, head, received }: { readonly header: Header; readonly head: Buffer; readonly received: number },
+  ) {
     super(place, handle, received);
     this.filename = header.filename;
     this.declared = header.mime;

@@ -9,7 +9,6 @@ import { HEADER_BYTES, readHeader } from './header.ts';
 import { LocalPieces } from './local-pieces.ts';
 import { LocalUpload } from './local-upload.ts';
 
-/** Bytes that a reader holds at a time. */
 const PIECE = 256 * 1024;
 
 /**
@@ -74,21 +73,13 @@ export class LocalFileStore implements FileStore {
     return new LocalUpload({ folder, path, id }, await open(path, 'wx', 0o600));
   }
 
-  beginInPieces(...[owner, id, of]: Parameters<FileStore['beginInPieces']>): Promise<void> {
-    return this.#pieces(owner).begin(id, of);
-  }
-
-  resume(owner: string, id: string, now: number): Promise<ContinuedUpload | 'busy' | undefined> {
-    return this.#pieces(owner).resume(id, now);
-  }
-
-  received(owner: string, id: string, now: number): Promise<number | undefined> {
-    return this.#pieces(owner).received(id, now);
-  }
-
-  unfinished(owner: string): ReturnType<FileStore['unfinished']> {
-    return this.#pieces(owner).unfinished();
-  }
+  readonly beginInPieces = (...[owner, id, of]: Parameters<FileStore['beginInPieces']>): Promise<void> =>
+    this.#pieces(owner).begin(id, of);
+  readonly resume = (owner: string, id: string, now: number): Promise<ContinuedUpload | 'busy' | undefined> =>
+    this.#pieces(owner).resume(id, now);
+  readonly received = (owner: string, id: string, now: number): Promise<number | undefined> =>
+    this.#pieces(owner).received(id, now);
+  readonly unfinished = (owner: string): ReturnType<FileStore['unfinished']> => this.#pieces(owner).unfinished();
 
   async sweep(now: number): Promise<SweptStore> {
     let [removed, files, bytes] = [0, 0, 0];
@@ -114,13 +105,10 @@ export class LocalFileStore implements FileStore {
     return upload === undefined ? now - found.mtimeMs > this.#remainsMs : isOver(upload, found.mtimeMs, now);
   }
 
-  #pieces(owner: string): LocalPieces {
-    return new LocalPieces(join(this.#folder, owner));
-  }
+  readonly #pieces = (owner: string): LocalPieces => new LocalPieces(join(this.#folder, owner));
 
   async #entry(owner: string, id: string): Promise<FileEntry | undefined> {
-    const names = await namesIn(join(this.#folder, owner));
-    const name = names.find((one) => one.startsWith(`${id}.`));
+    const name = (await namesIn(join(this.#folder, owner))).find((one) => one.startsWith(`${id}.`));
     return name === undefined ? undefined : readName(name);
   }
 }

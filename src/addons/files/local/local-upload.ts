@@ -13,7 +13,6 @@ export interface UploadPlace {
   readonly id: string;
 }
 
-/** A file that is being written, under a name of this process. */
 export class LocalUpload implements FileUpload {
   readonly #place: UploadPlace;
   readonly #handle: FileHandle;
@@ -51,8 +50,7 @@ export class LocalUpload implements FileUpload {
     const pending = join(folder, pendingName(nameOf(entry)));
     await rename(path, pending);
     this.#path = pending;
-    const names = await namesIn(folder);
-    admit(names.flatMap((name) => (readName(name) ?? pendingEntry(name))?.bytes ?? []));
+    admit((await namesIn(folder)).flatMap((name) => (readName(name) ?? pendingEntry(name))?.bytes ?? []));
     await rename(pending, join(folder, nameOf(entry)));
     this.#path = undefined;
     await syncFolder(folder);

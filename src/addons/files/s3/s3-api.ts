@@ -14,7 +14,6 @@ export interface S3Setup extends BucketTools {
 
 /** An object of this gateway, as a listing shows it. */
 export interface S3Object {
-  /** Without the prefix. */
   readonly name: string;
   readonly bytes: number;
   readonly modifiedAt: number;

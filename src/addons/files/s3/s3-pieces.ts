@@ -1,10 +1,10 @@
-import { isObject, type StoredFile } from '../../../core/kernel/index.ts';
-import { CHUNK, continuedUpload } from '../bucket-upload.ts';
+import { type StoredFile, isObject } from '../../../core/kernel/index.ts';
 import { isOver } from '../file-ids.ts';
-import type { ContinuedUpload, FileStore, FileUpload } from '../file-store.ts';
+import type { FileStore, FileUpload, ContinuedUpload } from '../file-store.ts';
 import { pendingName, stateName } from './object-names.ts';
-import type { S3Api, S3Object } from './s3-api.ts';
-import { isEtag, isUploadId, S3Upload, type S3Parts } from './s3-upload.ts';
+import { S3Api, type S3Object } from './s3-api.ts';
+import { isUploadId, S3Upload, isEtag, type S3Parts } from './s3-upload.ts';
+import { CHUNK, continuedUpload } from '../bucket-upload.ts';
 
 /** The state without the tail: a file of 5 GiB has 1024 parts at most. */
 const MAX_STATE_BYTES = 256 * 1024;
@@ -81,7 +81,6 @@ export class S3Pieces {
     return { name: found.of.name, received: found.received };
   }
 
-  /** Returns the object's name. */
   async #write(owner: string, id: string, { head, tail, ...rest }: S3State): Promise<string> {
     const name = stateName(owner, id, rest.stored + tail.length);
     const line = JSON.stringify({ ...rest, head: head.toString('base64') });

@@ -5,9 +5,9 @@ import { createdAt, isOver } from '../file-ids.ts';
 import type { FileEntry, FileStore, FileUpload, SweptStore } from '../file-store.ts';
 import { fileName, pendingName, readObjectName } from './object-names.ts';
 import { S3Api, type S3Setup } from './s3-api.ts';
-import { S3Pieces } from './s3-pieces.ts';
 import { isUploadId, S3Upload } from './s3-upload.ts';
 import { elementsOf, textOf } from './xml.ts';
+import { S3Pieces } from './s3-pieces.ts';
 
 /** Parts and objects that are unfinished so long after their beginning belong to no upload; clocks may differ by minutes. */
 const REMAINS_MS = UPLOAD_LIFE_MS + 60 * 60 * 1000;
@@ -108,7 +108,6 @@ export class S3FileStore extends BucketStore implements FileStore {
     try {
       await this.#api.copy(pending, name, { 'content-type': details.mime, 'x-amz-meta-filename': filename });
     } catch (error) {
-      // The reply may have been lost.
       await this.#api.remove(name).catch(() => {});
       throw error;
     }

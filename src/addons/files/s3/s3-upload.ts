@@ -9,9 +9,7 @@ const LEAST_PART = 5 * 1024 * 1024;
 export interface S3Parts {
   /** Undefined: there is no part yet. */
   readonly uploadId: string | undefined;
-  /** Of the parts, in order. */
   readonly etags: readonly string[];
-  /** Bytes of all parts. */
   readonly stored: number;
   readonly tail: Buffer;
 }

@@ -5,7 +5,6 @@ import type { BucketCall, BucketHeaders } from '../bucket-api.ts';
 export interface S3Credentials {
   readonly accessKeyId: Secret;
   readonly secretAccessKey: Secret;
-  /** Of temporary credentials. */
   readonly sessionToken: Secret | undefined;
 }
 
@@ -18,7 +17,6 @@ export async function signS3(
   { accessKeyId, secretAccessKey, sessionToken }: S3Credentials,
   { region, wallMs }: { readonly region: string; readonly wallMs: number },
 ): Promise<BucketHeaders> {
-  // Few gateways need it.
   const { AwsV4Signer } = await import('aws4fetch');
   const digest = await webcrypto.subtle.digest('SHA-256', bodyBytes ?? Buffer.from(body ?? ''));
   const signer = new AwsV4Signer({
@@ -33,6 +31,5 @@ export async function signS3(
     datetime: new Date(wallMs).toISOString().replaceAll(/[-:]|\.\d{3}/g, ''),
     allHeaders: true,
   });
-  const signed = await signer.sign();
-  return Object.fromEntries(signed.headers);
+  return Object.fromEntries((await signer.sign()).headers);
 }

@@ -3,9 +3,7 @@ import { parseBytes, parseDuration } from '../../../core/kernel/units.ts';
 import type { FileLimits } from '../../../core/kernel/index.ts';
 import type { S3Credentials } from '../s3/sign.ts';
 
-/** Where the gateway stores the files of callers, and how much of them. */
 export interface FilesSettings {
-  /** A folder, or a bucket. */
   readonly place: string | GcsSettings | S3Settings;
   readonly limits: FileLimits;
   readonly url: string | undefined;

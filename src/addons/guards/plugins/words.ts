@@ -1,7 +1,6 @@
 import type { Exchange } from '../../../core/kernel/index.ts';
 import type { PluginWords } from '../../../plugin/index.ts';
 
-/** How much of the reply waits for guards, in a dry run. */
 export const holdsOf = new WeakMap<Exchange, Set<string>>();
 
 /** Decisions of guards, and what waits for them, for `gatehouse explain`. */

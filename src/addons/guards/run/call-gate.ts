@@ -2,11 +2,9 @@ import type { Cancellation, Clock } from '../../../plugin/index.ts';
 
 interface GateSetup {
   readonly clock: Clock;
-  /** Calls at a time. */
   readonly running: number;
 }
 
-/** Calls that wait for others to end. */
 const MAX_WAITING = 1000;
 /** Failures in a row that open the breaker of the gate. */
 const FAILURES = 5;

@@ -2,18 +2,18 @@ import type { Guard as GuardFile } from '../../../../schemas/types.generated.ts'
 import { hooked, type HookTools } from '../../../core/hooks/hooked.ts';
 import { wholeBody } from '../../../core/hooks/whole-body.ts';
 import type { GatewayContext, GuardSettings, GuardVerdict } from '../../../core/kernel/index.ts';
-import { compileGuard, hasOwnTexts, type CompiledGuard } from '../guard.ts';
+import { compileGuard, hasOwnTexts, type CompiledGuard, matchesAnywhere, metadataOf, modelsOf } from '../guard.ts';
 import { searchFor } from '../search/index.ts';
 import { holdsOf } from '../plugins/words.ts';
-import { holdWords } from './hold-words.ts';
 import { jwtStep } from './jwt.ts';
 import type { GuardNext, GuardStep, GuardTools } from './step.ts';
-import { factsFor } from './request-facts.ts';
 import { textHooks, type GuardHooks } from './text-hooks.ts';
 import { CHECKS } from '../settings/check-options.ts';
 import { countAll, Verdict, verdictOf } from './verdicts.ts';
 import { GuardWebhook } from './webhook.ts';
 import { webhookSteps } from './webhook-hooks.ts';
+import { Globs } from '../../../core/catalog/globs.ts';
+import type { TextSearch } from '../search/text-search.ts';
 
 type Guards = readonly GuardSettings[] | undefined;
 
@@ -104,7 +104,8 @@ function stepsOf(guard: CompiledGuard, tools: GuardTools): readonly GuardStep[] 
     },
     onFault: (error, requestId) => tools.pluginFault({ kind: 'stream', plugin: guard.name, requestId, error }),
   };
-  const run = (hooks: GuardHooks | undefined): readonly GuardStep[] => (hooks ? [asRun(hooks, hookTools)] : []);
+  const run = (hooks: GuardHooks | undefined): readonly GuardStep[] =>
+    hooks ? [hooked({ level: 'request', reads: hooks.reads }, hooks.hooks, hookTools)] : [];
   const search = searchFor(guard.check, guard.options);
   const words = tools.dry ? holdWords(guard, search) : undefined;
   const told: readonly GuardStep[] = words === undefined ? [] : [telling(words)];
@@ -120,5 +121,59 @@ const telling =
     return next();
   };
 
-const asRun = ({ reads, hooks }: GuardHooks, tools: HookTools): GuardStep =>
-  hooked({ level: 'request', reads }, hooks, tools);
+/** Whether the facts of a request break the rule of a guard. */
+type Breaks = (ctx: GatewayContext) => boolean;
+
+function models({
+  allow,
+  deny = [],
+}: {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+}): Breaks {
+  const allowed = allow && new Globs(allow);
+  const denied = new Globs(deny);
+  const isBroken = (names: readonly string[]): boolean =>
+    names.some((name) => matchesAnywhere(denied, name)) ||
+    (allowed !== undefined && !names.some((name) => allowed.matches(name)));
+  return (ctx) => modelsOf(ctx).some(isBroken);
+}
+
+function metadata({
+  required = [],
+  allowed = {},
+}: {
+  readonly required?: readonly string[];
+  readonly allowed?: Readonly<Record<string, readonly string[]>>;
+}): Breaks {
+  const values = Object.entries(allowed).map(([key, list]) => [key, new Set(list)] as const);
+  return (ctx) =>
+    required.some((key) => metadataOf(ctx, key) === undefined) ||
+    values.some(([key, list]) => {
+      const value = metadataOf(ctx, key);
+      return value !== undefined && !list.has(value);
+    });
+}
+
+/** The rule of a check that reads no text. Undefined: the check is of another kind. */
+export function factsFor({ check, options }: CompiledGuard): Breaks | undefined {
+  if (check === 'models') return models(options);
+  return check === 'metadata' ? metadata(options) : undefined;
+}
+
+/** How much of a reply waits for a guard, and why, for `gatehouse explain`. Undefined: nothing waits. */
+function holdWords(
+  { name, check, action, output, hold }: CompiledGuard,
+  search: Pick<TextSearch, 'decided' | 'longest'> | undefined,
+): string | undefined {
+  if (!output || action === 'observe') return undefined;
+  const whole = `${name} holds the whole reply, so that the client waits for its end:`;
+  if (!search) return `${whole} the webhook is asked about whole texts`;
+  if (!search.decided)
+    return `${whole} ${check === 'regex' ? 'a match of its pattern has no longest length' : `the check ${check} decides about whole texts`}`;
+  if (hold.mode === 'all') return `${whole} \`hold: { mode: all }\` lets a refusal have its status`;
+  const most = Math.min(search.longest ?? Infinity, hold.bytes ?? Infinity);
+  return `${name} holds the end of each text of a stream while it may be the begin of a match, at most ${most} characters: ${
+    most === search.longest ? 'the longest match of its check' : '`hold: { bytes }`'
+  }`;
+}

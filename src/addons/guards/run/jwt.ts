@@ -3,7 +3,6 @@ import type { GuardStep, GuardTools } from './step.ts';
 import { KeySets, type KeySet } from './key-set.ts';
 import { verdictOf } from './verdicts.ts';
 
-/** An optional peer. */
 type Jose = typeof import('jose');
 const loadJose = (): Promise<Jose> => import('jose');
 
@@ -93,8 +92,7 @@ async function isValidToken(token: string, { options, keysOf, now }: Verificatio
 const isOfToken = (jose: Jose, thrown: unknown): boolean =>
   thrown instanceof jose.errors.JOSEError && !(thrown instanceof jose.errors.JWKSInvalid);
 
-function hasClaims(payload: Readonly<Record<string, unknown>>, claims: JwtOptions['claims'] = {}): boolean {
-  return Object.entries(claims).every(([claim, allowed]) =>
+const hasClaims = (payload: Readonly<Record<string, unknown>>, claims: JwtOptions['claims'] = {}): boolean =>
+  Object.entries(claims).every(([claim, allowed]) =>
     [payload[claim]].flat().some((value) => typeof value === 'string' && allowed.includes(value)),
   );
-}

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { GatewayContext } from '../../../core/kernel/index.ts';
 import { compileGuard } from '../guard.ts';
-import { factsFor } from './request-facts.ts';
+import { factsFor } from './guard-chain.ts';
 
 /** A request for a model, by a config of the operator with these targets. */
 function asks(model: string, targets: readonly object[]): GatewayContext {

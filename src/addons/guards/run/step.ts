@@ -9,7 +9,6 @@ export interface GuardTools {
   readonly exchange: Upstream['exchange'];
   readonly log: Logger;
   readonly pluginFault: ReportPluginFailure;
-  /** `limits.reply`. */
   readonly maxBytes: number;
   /** A plain reply is read whole, so that its status can tell what was found in it. */
   readonly wholeReplies: boolean;
@@ -21,5 +20,4 @@ export interface GuardTools {
 
 export type GuardNext = () => Promise<void>;
 
-/** A part of a guard, as middleware. */
 export type GuardStep = (ctx: GatewayContext, next: GuardNext) => Promise<void>;

@@ -6,7 +6,6 @@ import { masked, maskingStream, watchingStream } from '../search/scan.ts';
 import type { TextSearch } from '../search/text-search.ts';
 import { guarded, verdictOf, type Verdict } from './verdicts.ts';
 
-/** Hooks, and what they read. */
 export interface GuardHooks {
   readonly reads: PluginReads;
   readonly hooks: PluginHooks<GatewayContext>;
@@ -28,8 +27,7 @@ export function textHooks(guard: CompiledGuard, search: TextSearch): GuardHooks 
     hooks: {
       ...(input && {
         request: (view: RequestView, { exchange }: GatewayContext) => {
-          const verdict = verdictOf(exchange, guard, 'input');
-          checkRequest(view, { guard, search, verdict });
+          checkRequest(view, { guard, search, verdict: verdictOf(exchange, guard, 'input') });
         },
       }),
       ...(output && {
@@ -43,13 +41,10 @@ export function textHooks(guard: CompiledGuard, search: TextSearch): GuardHooks 
 
 const WHOLE = 16 * 1024 * 1024;
 
-interface Check {
-  readonly guard: CompiledGuard;
-  readonly search: TextSearch;
-  readonly verdict: Verdict;
-}
-
-function checkRequest(view: RequestView, { guard, search, verdict }: Check): void {
+function checkRequest(
+  view: RequestView,
+  { guard, search, verdict }: { readonly guard: CompiledGuard; readonly search: TextSearch; readonly verdict: Verdict },
+): void {
   seeMedia(view, guard, verdict);
   const found = (): void => verdict.found();
   for (const one of textsFor(view, guard))

@@ -21,7 +21,6 @@ class TextsOfReply {
     this.#answer = answer;
   }
 
-  /** The next text that leaves. */
   next(text: string): string {
     const index = this.#left;
     this.#left += 1;
@@ -33,13 +32,11 @@ class TextsOfReply {
 /** Two sets of hooks with a call between them: hooks decide about texts at once, and a webhook answers later. */
 export interface WebhookSteps {
   readonly request: GuardHooks | undefined;
-  /** From the outermost in. */
   readonly reply:
     | { readonly replaces: GuardHooks; readonly asks: GuardStep; readonly collects: GuardHooks }
     | undefined;
 }
 
-/** A guard whose check is a webhook. */
 export function webhookSteps(guard: CompiledGuard, webhook: Pick<GuardWebhook, 'ask'> | undefined): WebhookSteps {
   const ask: Ask = (on, ctx, texts) => decide(guard, webhook, { on, ctx, texts });
   return {
@@ -70,8 +67,7 @@ function requestHooks(guard: CompiledGuard, ask: Ask): GuardHooks {
       // Nothing waits for a verdict that is only observed.
       request(view, ctx) {
         const asked = request(view, ctx);
-        if (guard.action !== 'observe') return asked;
-        return verdictOf(ctx.exchange, guard, 'input').comesWith(asked);
+        return guard.action !== 'observe' ? asked : verdictOf(ctx.exchange, guard, 'input').comesWith(asked);
       },
       unseen: unseenHook({ ...guard, output: false }),
     },

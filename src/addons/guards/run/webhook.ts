@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { isObject } from '../../../core/kernel/index.ts';
+import { isObject, signedHeaders, signingKey } from '../../../core/kernel/index.ts';
 import { version } from '../../../core/kernel/version.ts';
-import { signedHeaders, signingKey } from '../../../core/kernel/webhook-signature.ts';
 import type { Upstream } from '../../../core/upstream/types.ts';
 import type { Cancellation, Clock, Secret } from '../../../plugin/index.ts';
 import { CallGate } from './call-gate.ts';
 
-/** A text that a webhook is asked about. */
 export interface AskedText {
   readonly role?: string;
   readonly kind: string;

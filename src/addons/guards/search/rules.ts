@@ -5,7 +5,6 @@ import { NOTHING, searchAll, type Cursor, type TextSearch } from './text-search.
 export interface Rule {
   readonly pattern: RegExp;
   readonly mask: string;
-  /** The most UTF-16 units of a match. */
   readonly longest: number;
   /** A class of all characters that a match can have: a text waits only while it ends in such characters. */
   readonly of?: RegExp;
@@ -17,7 +16,6 @@ export interface Rule {
   readonly isMatch?: (found: string) => boolean;
 }
 
-/** Searches for all rules at once. */
 export const searchRules = (rules: readonly Rule[]): TextSearch => searchAll(rules.map(searchRule));
 
 function searchRule(rule: Rule): TextSearch {

@@ -4,7 +4,6 @@ import type { Match, TextSearch } from './text-search.ts';
 /** Called for a match. Throws to refuse the text. */
 type OnMatch = (match: Match) => void;
 
-/** The text with its matches replaced. */
 export function masked(text: string, search: TextSearch, onMatch: OnMatch): string {
   const next = search.in(text);
   let out = '';

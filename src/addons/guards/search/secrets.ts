@@ -37,12 +37,9 @@ token('dop_v1_ doo_v1_ dor_v1_', '[a-f0-9]{64}', 71);
 token('ya29.', '[A-Za-z0-9_-]{20,500}', 505);
 token('shpat_ shpca_ shppa_ shpss_', '[a-fA-F0-9]{32}', 38);
 token('eyJ', '[A-Za-z0-9_-]{10,2000}\\.eyJ[A-Za-z0-9_-]{10,4000}\\.[A-Za-z0-9_-]{10,1024}', 7100, true);
-
-const escaped = (text: string): string => text.replaceAll('.', '\\.');
-const PREFIX = new RegExp([...TOKENS.keys()].map(escaped).join('|'), 'g');
+const PREFIX = new RegExp([...TOKENS.keys()].map((text: string): string => text.replaceAll('.', '\\.')).join('|'), 'g');
 const LONGEST = 7100;
 
-/** The beginnings of all prefixes. */
 const BEGINNINGS = new Set(
   [...TOKENS.keys()].flatMap((prefix) => [...prefix].map((_, length) => prefix.slice(0, length)).slice(1)),
 );
@@ -127,7 +124,6 @@ const OPEN = new RegExp(
   `^${BEGIN} ${KIND}(?:${BODY}){0,${KEY_LETTERS}}(?:-{1,5}(?:E|EN|END|END [A-Z0-9 ]{0,56}-{0,5})?)?$`,
 );
 
-/** Blocks of PEM with a private key. */
 const searchKeys = (): TextSearch => ({
   longest: KEY_LETTERS + 2 * LONGEST_HEAD,
   in: (text) => (from) => {
@@ -166,8 +162,7 @@ const searchUrls = (): TextSearch => ({
     const least = Math.max(from, text.length - LONGEST_URL - 1);
     for (let at = text.indexOf('://', least); at >= 0; at = text.indexOf('://', at + 1))
       if (OPEN_URL.test(text.slice(at))) return at;
-    const begun = text.endsWith(':/') ? 2 : text.endsWith(':') ? 1 : 0;
-    return Math.max(from, text.length - begun);
+    return Math.max(from, text.length - (text.endsWith(':/') ? 2 : text.endsWith(':') ? 1 : 0));
   },
 });
 

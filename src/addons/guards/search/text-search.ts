@@ -22,7 +22,6 @@ export interface TextSearch {
   readonly longest?: number | undefined;
 }
 
-/** Finds nothing. */
 export const NOTHING: Cursor = () => undefined;
 
 /** A text that breaks a rule is a match as a whole, once: an empty one, too. */

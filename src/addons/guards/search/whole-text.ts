@@ -25,7 +25,6 @@ export interface TextRules {
 
 type Holds = (text: string) => boolean;
 
-/** A text that breaks a rule is a match as a whole. */
 export function searchBroken(rules: TextRules): TextSearch {
   const all = holdsOf(rules);
   return searchWhole((text) => !all.every((holds) => holds(text)));
@@ -49,7 +48,7 @@ function holdsOf(rules: TextRules): readonly Holds[] {
     ...(pattern === undefined ? [] : [finds(pattern)]),
     ...(not === undefined ? [] : [opposite(finds(not))]),
     ...(end === undefined ? [] : [(text: string) => text.trimEnd().endsWith(end)]),
-    ...(letters ? [(text: string) => hasLetters(text, letters)] : []),
+    ...(letters ? [(text: string) => text === (letters === 'upper' ? text.toUpperCase() : text.toLowerCase())] : []),
     ...(keys ? [(text: string) => hasKeys(text, keys)] : []),
     ...(rules.code === false ? [(text: string) => !CODE.test(text)] : []),
     ...(rules.empty === false ? [(text: string) => text.trim() !== ''] : []),
@@ -79,9 +78,6 @@ const wordsIn = (text: string): number => text.match(/\S+/g)?.length ?? 0;
 const sentencesIn = (text: string): number =>
   text.match(/[^.!?。！？]+/g)?.filter((one) => one.trim() !== '').length ?? 0;
 const charactersIn = (text: string): number => [...text].length;
-
-const hasLetters = (text: string, letters: 'upper' | 'lower'): boolean =>
-  text === (letters === 'upper' ? text.toUpperCase() : text.toLowerCase());
 
 function hasKeys(text: string, keys: readonly string[]): boolean {
   const value = parseJson(text);

@@ -27,7 +27,6 @@ export function searchWords(words: readonly string[], mask: string): TextSearch 
     at.end = { edge: hasEdges(last) };
     longest = Math.max(longest, word.length + (MOST_SPACES - 1) * (word.split(' ').length - 1));
   }
-  /** The first units of all words. */
   const begins = new Uint8Array(65_536);
   for (const { next } of [roots.edge, roots.any]) for (const code of next.keys()) begins[code] = 1;
   const walkAt = (text: string, at: number): Walk => {

@@ -4,9 +4,7 @@ export type CheckName = Guard['check'];
 
 /** A check as settings see it. Its code is loaded only where a guard names it. */
 export interface CheckFacts {
-  /** JSON Schema of its options. */
   readonly options: object;
-  /** It replaces matches. */
   readonly masks: boolean;
   /** It reads no text, and only requests. */
   readonly ofRequest?: true;

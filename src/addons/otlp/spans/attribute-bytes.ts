@@ -1,7 +1,6 @@
 import type { AttributeValue } from '@opentelemetry/api';
 import { delimited, double, utf8, varint, type Bytes } from './protobuf.ts';
 import { RecurringTexts } from '../../../core/record/fields/recurring-texts.ts';
-import { type RecordField, readerOf } from '../../../core/record/fields/record-field.ts';
 
 // Fields of `KeyValue`, `AnyValue` and `ArrayValue` (opentelemetry/proto/common/v1/common.proto).
 const KEY = '\x0a';
@@ -30,7 +29,6 @@ function anyValue(value: unknown): Bytes {
   return delimited(ARRAY, value.map((item) => delimited(ITEM, anyValue(item))).join(''));
 }
 
-/** Other numbers are doubles. From 2^63 on integers are, too, as in OpenTelemetry's serializer. */
 const isInteger = (value: number): boolean => Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 
 const MAX_VARINT_BYTES = 10;
@@ -53,41 +51,5 @@ export function plainAttribute(key: string): (value: number | boolean) => Bytes 
   };
 }
 
-/** Compiles the attributes that a span has of a record, as bytes. `attributesReader` has the same as objects. */
-export function attributeBytes<T>(fields: readonly RecordField<T>[]): (of: T) => Bytes {
-  const writers = fields.flatMap((field) => writerOf(field) ?? []);
-  return (of) => {
-    let bytes = '';
-    for (const write of writers) bytes += write(of);
-    return bytes;
-  };
-}
-
-function writerOf<T>(field: RecordField<T>): ((of: T) => Bytes) | undefined {
-  const { span } = field;
-  if (span === undefined) return undefined;
-  switch (field.as) {
-    case 'text': {
-      const texts = new RecurringTexts((text) => attribute(span, text));
-      return absentOr(readerOf<T, string>(field.value), (text) => texts.of(text));
-    }
-    case 'unique':
-      return absentOr(readerOf<T, string>(field.value), (text) => attribute(span, text));
-    case 'texts':
-      return absentOr(readerOf<T, readonly string[]>(field.value), (texts) => attribute(span, [...texts]));
-    case 'ms':
-    case 'time':
-      return absentOr(readerOf<T, number>(field.value), plainAttribute(span));
-    case 'plain':
-      return absentOr(readerOf<T, number | boolean>(field.value), plainAttribute(span));
-    case 'json':
-      return undefined;
-  }
-}
-
-const absentOr =
-  <T, V>(valueOf: (of: T) => V | undefined, write: (value: V) => Bytes) =>
-  (of: T): Bytes => {
-    const value = valueOf(of);
-    return value === undefined ? '' : write(value);
-  };
+/** Writes an attribute of a span with a text that recurs from request to request. */
+export const textAttribute = (key: string): RecurringTexts => new RecurringTexts((text) => attribute(key, text));

@@ -37,7 +37,6 @@ export function double(value: number): Bytes {
   return DOUBLE_BYTES.toString('latin1');
 }
 
-/** 32 bits, little-endian. */
 export const fixed32 = (value: number): Bytes =>
   String.fromCharCode(value & 0xff, (value >>> 8) & 0xff, (value >>> 16) & 0xff, value >>> 24);
 

@@ -9,20 +9,8 @@ import {
 } from '@opentelemetry/api';
 import { isFromCache, type Exchange } from '../../../core/kernel/index.ts';
 import type { PluginSpan } from '../../../core/kernel/outside/plugin-work.ts';
-import { ATTEMPT_FIELDS } from '../../../core/record/fields/attempt-fields.ts';
-import type { RecordField } from '../../../core/record/fields/record-field.ts';
-import {
-  ADDRESS_FIELDS,
-  attributesReader,
-  CALL_FIELDS,
-  EARLIER_FIELDS,
-  INFERENCE_FIELDS,
-  METHODS,
-  PLACE_FIELDS,
-  RESEND_FIELDS,
-  SERVER_FIELDS,
-  TRY_FIELDS,
-} from '../../../core/record/fields/span-fields.ts';
+import { METHODS } from './span-fields.ts';
+import { spanAttributes } from './spans.generated.ts';
 import type { RecordedAttempt, RecordedPlace, RequestRecord } from '../../../core/record/record.ts';
 import { SPAN } from '../../../core/record/semconv.ts';
 import { readTraceparent } from '../../../core/record/traces/traceparent.ts';
@@ -71,26 +59,15 @@ export interface SpanParts<A> {
 /** Writes a span below `parent`, after the spans in it, which `inside` writes below the span itself. */
 type WriteSpan<A, P> = (span: SpanParts<A>, parent: P, inside?: (own: P) => void) => void;
 
-/** Compiles fields to attributes of one form: objects for OpenTelemetry's SDK, or bytes. */
-type Compile<A> = <T>(fields: readonly RecordField<T>[]) => (of: T) => A;
+/** The attributes of spans in one form: objects for OpenTelemetry's SDK, or bytes. */
+export type AttributesOf<A> = {
+  readonly [Table in keyof typeof spanAttributes]: (of: Parameters<(typeof spanAttributes)[Table]>[0]) => A;
+};
 
-const serverAttributes = attributesReader(SERVER_FIELDS);
 const none = (): number => 0;
 
-/** @param recurring compiles fields of addresses, which recur from request to request. Default: as all others */
-export function spansIn<A>(
-  compile: Compile<A>,
-  recurring: (of: (url: string) => A) => (url: string) => A = (of) => of,
-) {
-  const server = compile(SERVER_FIELDS);
-  const inference = compile(INFERENCE_FIELDS);
-  const place = compile(PLACE_FIELDS);
-  const attemptOnly = compile(ATTEMPT_FIELDS);
-  const earlier = compile(EARLIER_FIELDS);
-  const address = recurring(compile(ADDRESS_FIELDS));
-  const call = recurring(compile(CALL_FIELDS));
-  const resent = compile(RESEND_FIELDS);
-  const tried = compile(TRY_FIELDS);
+export function spansIn<A>({ server, inference, place, attempt: attemptOnly, ...of }: AttributesOf<A>) {
+  const { earlier, address, call, resent, tried } = of;
   return {
     /** A 4xx is the client's error: a server span leaves its status unset (HTTP semantic conventions, "Status"). */
     server: (name: string, record: RequestRecord): SpanParts<A> => ({
@@ -100,7 +77,7 @@ export function spansIn<A>(
       durationMs: record.durationMs,
       attributes: [server(record)],
       more: Object.entries(record.metadata ?? {}).map(([key, value]) => [SPAN.metadata + key, value]),
-      count: () => Object.keys(serverAttributes(record)).length,
+      count: () => Object.keys(spanAttributes.server(record)).length,
       isError: record.outcome === 'error' && record.outcomeStatus >= 500,
     }),
 
@@ -143,7 +120,6 @@ function clientSpan<A>(name: string, { errorType, startedMs, durationMs }: Timed
   return { name, kind: SpanKind.CLIENT, startedMs, durationMs, attributes, more: [], count: none, isError };
 }
 
-/** An attempt that has an inference span. */
 type Inference = RecordedAttempt & { readonly place: RecordedPlace };
 
 /** Without a target, with a cached reply or an estimated count there was no inference: the server span tells it. */

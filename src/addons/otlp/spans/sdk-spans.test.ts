@@ -21,7 +21,7 @@ import {
   WALL,
 } from '../../../core/record/exchange.testkit.ts';
 import { timeOf, type SpanOptions } from './request-spans.ts';
-import { openServerSpan } from './sdk-spans.ts';
+import { openServerSpan } from '../open-spans.ts';
 import { recordOf } from '../../../core/record/make-record.ts';
 
 interface Seen {

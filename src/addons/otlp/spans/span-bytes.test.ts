@@ -8,11 +8,11 @@ import type { PluginSpan } from '../../../core/kernel/outside/plugin-work.ts';
 import type { RequestRecord } from '../../../core/record/record.ts';
 import { createSampler, samplingOf } from '../open-spans.ts';
 import { anyRecord } from '../../../core/record/records.testkit.ts';
-import { exportRequest } from './export-request.ts';
+import { exportRequest } from '../open-spans.ts';
 import type { Bytes } from './protobuf.ts';
 import { createSpanBytes } from './span-bytes.ts';
 import type { SpanOptions } from './request-spans.ts';
-import { openServerSpan } from './sdk-spans.ts';
+import { openServerSpan } from '../open-spans.ts';
 import { runs } from '../../../../test/support/effort.ts';
 
 /** The same ids each time. */

@@ -2,8 +2,9 @@ import { isSpanContextValid, SpanKind, SpanStatusCode, trace, TraceFlags, type C
 import type { IdGenerator } from '@opentelemetry/sdk-trace';
 import { RecurringTexts } from '../../../core/record/fields/recurring-texts.ts';
 import type { OpenSpan } from '../../../core/record/telemetry.ts';
-import { attribute, attributeBytes } from './attribute-bytes.ts';
+import { attribute } from './attribute-bytes.ts';
 import { delimited, fixed32, fixedTime, utf8, varint, type Bytes } from './protobuf.ts';
+import { spanAttributeBytes } from './span-attributes.generated.ts';
 import { serverSpanName, spansIn, timeOf, w3cParent, type SpanOptions, type SpanParts } from './request-spans.ts';
 
 interface SpanBytesOptions extends SpanOptions {
@@ -30,7 +31,6 @@ const NO_OTHER_DROPS = '\x60\0\x70\0';
 const STATUS = '\x7a\x02\x18';
 const FLAGS = '\x85\x01';
 
-/** By the SDK's kinds. */
 const KINDS = [SpanKind.INTERNAL, SpanKind.SERVER, SpanKind.CLIENT].map((kind) => KIND + varint(kind + 1));
 const UNSET = STATUS + varint(SpanStatusCode.UNSET);
 const ERROR = STATUS + varint(SpanStatusCode.ERROR);
@@ -39,9 +39,13 @@ const IS_REMOTE = 0x200;
 const LOCAL_PARENT = FLAGS + fixed32(TraceFlags.SAMPLED | HAS_IS_REMOTE);
 const REMOTE_PARENT = FLAGS + fixed32(TraceFlags.SAMPLED | HAS_IS_REMOTE | IS_REMOTE);
 
-const spans = spansIn<Bytes>(attributeBytes, (of) => {
-  const texts = new RecurringTexts(of);
-  return (url) => texts.of(url);
+/** Addresses recur from request to request. */
+const ADDRESSES = new RecurringTexts(spanAttributeBytes.address);
+const CALLS = new RecurringTexts(spanAttributeBytes.call);
+const spans = spansIn<Bytes>({
+  ...spanAttributeBytes,
+  address: (url) => ADDRESSES.of(url),
+  call: (url) => CALLS.of(url),
 });
 const NAMES = new RecurringTexts((name) => delimited(NAME, utf8(name)));
 
@@ -89,23 +93,10 @@ export function createSpanBytes(options: SpanBytesOptions): OpenSpan {
   };
 }
 
-interface Place {
-  /** Wall clock, milliseconds since 1970. */
-  readonly receivedAt: number;
-  readonly traceId: Bytes;
-  readonly state: Bytes;
-}
-
-interface SpanIds {
-  readonly id: Bytes;
-  readonly parent: Bytes;
-  readonly flags: Bytes;
-}
-
 function spanBytes(
   span: SpanParts<Bytes>,
-  { receivedAt, traceId, state }: Place,
-  { id, parent, flags }: SpanIds,
+  { receivedAt, traceId, state }: { readonly receivedAt: number; readonly traceId: Bytes; readonly state: Bytes },
+  { id, parent, flags }: { readonly id: Bytes; readonly parent: Bytes; readonly flags: Bytes },
 ): Bytes {
   const start = receivedAt + span.startedMs;
   // OpenTelemetry's SDK does not let a span end before its start.
@@ -117,25 +108,20 @@ function spanBytes(
   return delimited(SPAN_OF_SCOPE, ids + NAMES.of(span.name) + KINDS[span.kind]! + times + all + rest);
 }
 
-/** The default of OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT. */
 const MAX_ATTRIBUTES = 128;
 /** More of them may exceed the limit together with the other attributes. */
 const FEW = 64;
 
 /** The further attributes for which there is room, and the number of the others. */
 function firstBytes({ more, count }: SpanParts<Bytes>): Bytes {
-  const room = more.length > FEW ? MAX_ATTRIBUTES - count() : FEW;
-  const kept = more.slice(0, room);
+  const kept = more.slice(0, more.length > FEW ? MAX_ATTRIBUTES - count() : FEW);
   const bytes = kept.map(([key, value]) => attribute(key, value)).join('');
   return bytes + DROPPED_ATTRIBUTES + varint(more.length - kept.length);
 }
 
 const HEX = Buffer.allocUnsafe(16);
 
-function bytesOfHex(hex: string): Bytes {
-  const length = HEX.write(hex, 'hex');
-  return HEX.toString('latin1', 0, length);
-}
+const bytesOfHex = (hex: string): Bytes => HEX.toString('latin1', 0, HEX.write(hex, 'hex'));
 
 function timeBytes(ms: number): Bytes {
   const [seconds, nanos] = timeOf(ms);

@@ -17,14 +17,12 @@ export interface ServerOptions {
   readonly address: DatabaseAddress;
   /** PEM of the authority that signed the server's certificate. Undefined: those of Node. */
   readonly ca: string | undefined;
-  /** The schema of the tables. */
   readonly schema: string;
   /** Injected by tests: how many times as long a connection or an answer may take, on a machine that others use. Default: 1. */
   readonly patience?: number | undefined;
 }
 
 interface ConnectionsOptions extends ServerOptions {
-  /** Most connections. */
   readonly size: number;
   /** Time after which the server ends a statement. */
   readonly statementMs: number;
@@ -67,7 +65,6 @@ export function plainClient({ pg }: Pick<ServerOptions, 'pg'>): typeof Client {
   };
 }
 
-/** Runs statements within one transaction. */
 export class Transaction {
   readonly #client: PoolClient;
 
@@ -80,7 +77,6 @@ export class Transaction {
     return rows;
   }
 
-  /** Returns the number of rows that the statement has changed. */
   async change(sql: string, ...values: unknown[]): Promise<number> {
     return (await this.#client.query(sql, values)).rowCount ?? 0;
   }
@@ -164,9 +160,8 @@ export class ConnectionPool {
     });
   }
 
-  #select(name: string, input: object): string {
-    return `SELECT ${name}(${this.literal(JSON.stringify(input))}) AS result`;
-  }
+  readonly #select = (name: string, input: object): string =>
+    `SELECT ${name}(${this.literal(JSON.stringify(input))}) AS result`;
 
   /** A transaction of one statement without values, in one round trip. */
   one<Row extends object>(sql: string): Promise<Row[]> {
@@ -186,13 +181,8 @@ export class ConnectionPool {
   }
 
   /** One statement outside of a transaction, for those that refuse one. */
-  bare(sql: string): Promise<void> {
-    return this.#repeated(async (client) => void (await client.query(sql)));
-  }
-
-  literal(text: string): string {
-    return this.#pg.escapeLiteral(text);
-  }
+  readonly bare = (sql: string): Promise<void> => this.#repeated(async (client) => void (await client.query(sql)));
+  readonly literal = (text: string): string => this.#pg.escapeLiteral(text);
 
   /** May be called again. ConnectionPool that hang do not hold it. */
   close(): Promise<void> {

@@ -10,7 +10,6 @@ const CODES: Readonly<Record<string, StateFailureCode>> = {
   XX: 'damaged',
 };
 
-/** Raised by the functions of the tables. */
 export const DAY_DROPPED = 'GH001';
 /** No partition of the ledger for a day: check_violation. */
 export const NO_PARTITION = '23514';

@@ -58,8 +58,7 @@ class Listener {
   }
 
   async #connect(): Promise<void> {
-    const Plain = plainClient(this.#setup);
-    const client = new Plain({ ...clientConfig(this.#setup), query_timeout: ANSWER_MS });
+    const client = new (plainClient(this.#setup))({ ...clientConfig(this.#setup), query_timeout: ANSWER_MS });
     this.#client = client;
     client.on('error', () => {
       if (this.#client === client) this.#end();

@@ -6,7 +6,6 @@ const HEAD = 5;
 const LENGTH_BYTES = 4;
 /** Rows of this store take less by far. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/** ErrorResponse, NoticeResponse. */
 const ENDED_BY_ZEROS: ReadonlySet<string> = new Set(['E', 'N']);
 
 /** The connection of a client, which its types do not name. */
@@ -48,7 +47,6 @@ export class MessageCheck {
   /** The last two of those that have. */
   #end = 0;
 
-  /** Throws at the first message that is none. */
   take(bytes: Buffer): void {
     for (let at = 0; at < bytes.length;) {
       if (this.#headBytes < HEAD) {

@@ -1,14 +1,11 @@
 import type { AuditChain, SecretRing, StoreRules } from '../../../core/ports/store-rules.ts';
 import type { ConnectionPool } from './connections.ts';
 
-/** The parts of a store share these. */
 export interface StoreTools {
   readonly rules: StoreRules;
   readonly ring: SecretRing;
   readonly chain: AuditChain;
-  /** For counters and entities. */
   readonly connections: ConnectionPool;
-  /** For appends to the ledger. */
   readonly appends: ConnectionPool;
   /** For reads whose time grows with what the store has: a report of a year must not keep a lease waiting. */
   readonly reads: ConnectionPool;

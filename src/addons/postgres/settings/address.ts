@@ -1,4 +1,3 @@
-/** Where a PostgreSQL server is, and as whom the gateway connects. */
 export interface DatabaseAddress {
   readonly host: string;
   readonly port: number;
@@ -23,8 +22,7 @@ export function readAddress(text: string): DatabaseAddress | string {
   if (protocol !== 'postgres:' && protocol !== 'postgresql:') return `${NO_ADDRESS}: it begins otherwise`;
   if (search !== '' || hash !== '')
     return 'the address has parameters: remove them. TLS is verified without `sslmode`, and `ca` names an authority of your own';
-  const parts = [username, password, pathname.slice(1)].map(decoded);
-  const [user, secret, database] = parts;
+  const [user, secret, database] = [username, password, pathname.slice(1)].map(decoded);
   if (user === undefined || secret === undefined || database === undefined)
     return 'the address has a `%` that is no escape: write `%25` for it';
   if (hostname === '' || user === '' || database === '' || database.includes('/'))

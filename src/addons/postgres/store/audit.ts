@@ -67,7 +67,6 @@ export async function appendAudit(
   await tx.query('SELECT audit_add($1)', JSON.stringify([added]));
 }
 
-/** All rows, as the transaction finds them. */
 export async function checkRows(
   tx: Transaction,
   check: ReturnType<StoreTools['chain']['check']>,

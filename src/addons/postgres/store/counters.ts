@@ -32,12 +32,9 @@ interface Wanted {
   readonly leases?: readonly LeaseId[];
   readonly boot?: Boot['id'];
   readonly reap?: { readonly boot?: Boot['id'] };
-  /** The lost leases of the counters too. */
   readonly lost?: true;
-  /** Numbers for new leases too. */
   readonly fresh?: true;
   readonly adjusted?: string;
-  /** Rows of the audit of a counter's adjustments. */
   readonly limit?: { readonly id: string; readonly ms: number; readonly most: number };
   /** Changes of tightness after this one. */
   readonly knows?: number | undefined;
@@ -51,7 +48,6 @@ interface LoadedRows extends LoadedCredit {
   readonly leases: readonly LeaseRow[];
   readonly batch?: number;
   readonly answer?: string;
-  /** Other processes that live. */
   readonly others?: number;
   readonly ids?: LeaseId[];
   readonly isAdjusted?: boolean;
@@ -153,13 +149,11 @@ const stateOf = ({ tight, ...row }: FoundCounter): CounterState => (tight ? { ..
 
 const nameOf = ({ node, period }: CounterRef): string => `${period} ${node}`;
 
-/** The rows of one call, and what the rules changed in them. */
 class CountingRows implements CountingTables {
   readonly #loaded: LoadedRows;
   readonly #tools: StoreTools;
   readonly #counters: Map<string, CounterState>;
   readonly #leases: Map<LeaseId, LeaseRow>;
-  /** Live leases by their process and counter. */
   readonly #live = new Map<string, LeaseId>();
   readonly #savedCounters = new Map<string, CounterState>();
   readonly #savedLeases = new Map<LeaseId, LeaseRow>();
@@ -195,38 +189,22 @@ class CountingRows implements CountingTables {
     };
   }
 
-  counter(ref: CounterRef): CounterState | undefined {
-    return this.#counters.get(nameOf(ref));
-  }
+  readonly counter = (ref: CounterRef): CounterState | undefined => this.#counters.get(nameOf(ref));
 
   saveCounter(row: CounterState): void {
     this.#counters.set(nameOf(row), row);
     this.#savedCounters.set(nameOf(row), row);
   }
 
-  lease(id: LeaseId): LeaseRow | undefined {
-    return this.#leases.get(id);
-  }
-
-  liveLease(boot: Boot['id'], ref: CounterRef): LeaseRow | undefined {
-    return this.#leases.get(this.#live.get(liveName(boot, ref)) ?? 0);
-  }
-
-  reapable(): readonly LeaseRow[] {
-    return this.#loaded.leases;
-  }
-
-  openLeases(boot: Boot['id']): readonly LeaseRow[] {
-    return this.#loaded.leases.filter((row) => row.boot === boot);
-  }
-
-  lostLeases(ref: CounterRef): readonly LeaseRow[] {
-    return [...this.#leases.values()].filter((row) => row.state === 'lost' && nameOf(row) === nameOf(ref));
-  }
-
-  newLeaseId(): LeaseId {
-    return this.#loaded.ids!.shift()!;
-  }
+  readonly lease = (id: LeaseId): LeaseRow | undefined => this.#leases.get(id);
+  readonly liveLease = (boot: Boot['id'], ref: CounterRef): LeaseRow | undefined =>
+    this.#leases.get(this.#live.get(liveName(boot, ref)) ?? 0);
+  readonly reapable = (): readonly LeaseRow[] => this.#loaded.leases;
+  readonly openLeases = (boot: Boot['id']): readonly LeaseRow[] =>
+    this.#loaded.leases.filter((row) => row.boot === boot);
+  readonly lostLeases = (ref: CounterRef): readonly LeaseRow[] =>
+    [...this.#leases.values()].filter((row) => row.state === 'lost' && nameOf(row) === nameOf(ref));
+  readonly newLeaseId = (): LeaseId => this.#loaded.ids!.shift()!;
 
   saveLease(row: LeaseRow): void {
     this.#leases.set(row.id, row);
@@ -235,13 +213,8 @@ class CountingRows implements CountingTables {
     else if (this.liveLease(row.boot, row)?.id === row.id) this.#live.delete(liveName(row.boot, row));
   }
 
-  lastBatch(): number {
-    return this.#loaded.batch ?? 0;
-  }
-
-  lastAnswer(): readonly Grant[] {
-    return JSON.parse(this.#loaded.answer ?? '[]') as Grant[];
-  }
+  readonly lastBatch = (): number => this.#loaded.batch ?? 0;
+  readonly lastAnswer = (): readonly Grant[] => JSON.parse(this.#loaded.answer ?? '[]') as Grant[];
 
   saveAnswer(_boot: Boot['id'], batch: number, answer: readonly Grant[]): void {
     this.#save({ batch, answer: JSON.stringify(answer) });
@@ -252,25 +225,19 @@ class CountingRows implements CountingTables {
     this.#save({ boot, seenAt });
   }
 
-  countBoots(): number {
-    return (this.#loaded.others ?? 0) + 1;
-  }
+  readonly countBoots = (): number => (this.#loaded.others ?? 0) + 1;
 
   prune(before: number): void {
     this.#save({ prune: before });
   }
 
-  isAdjusted(): boolean {
-    return this.#loaded.isAdjusted === true;
-  }
+  readonly isAdjusted = (): boolean => this.#loaded.isAdjusted === true;
 
   saveAdjusted(id: string): void {
     this.#save({ adjusted: id });
   }
 
-  adjustments(): readonly AdjustmentRow[] {
-    return this.#loaded.adjustments ?? [];
-  }
+  readonly adjustments = (): readonly AdjustmentRow[] => this.#loaded.adjustments ?? [];
 
   addAudit(...[event, by]: Parameters<CountingTables['addAudit']>): void {
     const last = this.#audit.at(-1) ?? this.#loaded.last ?? undefined;

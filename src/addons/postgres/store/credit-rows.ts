@@ -11,7 +11,6 @@ import type { CreditBoot, CreditTables, TightCounter } from '../../../core/ports
 /** The rows of standing credit that `credit_load` has read. */
 export interface LoadedCredit {
   readonly lastChange: number;
-  /** Of the counters of the call. */
   readonly tight: readonly (CounterRef & { readonly tight: Tightness })[];
   readonly uses?: readonly CreditBoot[];
   /** A process of a release lives that does not heed the credit of others. */
@@ -27,12 +26,10 @@ interface CreditRowsSetup {
   readonly loaded: LoadedCredit;
   readonly now: number;
   readonly isLocked: boolean;
-  /** The counters of the call, as they are by now. */
   readonly counters: () => Iterable<CounterState>;
   readonly save: (changed: object) => void;
 }
 
-/** Standing credit in the rows of one call. */
 export class CreditRows implements CreditTables {
   readonly #setup: CreditRowsSetup;
   readonly #uses: Map<Boot['id'], CreditBoot>;

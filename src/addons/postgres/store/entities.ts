@@ -155,13 +155,11 @@ const digestOf = ({ slot, digest, last4, validFrom, validTo }: Omit<StoredDigest
 
 const nameOf = ({ kind, id }: EntityRef): string => `${kind}/${id}`;
 
-/** The rows of one write, and what the rules changed in them. */
 class EntityRows implements EntityTables {
   readonly #loaded: LoadedEntities;
   readonly #tools: StoreTools;
   readonly #entities: Map<string, EntityRow>;
   readonly #digests: Map<string, readonly KeyDigest[]>;
-  /** Owners of digests, by kind and digest. */
   readonly #owners: Map<string, string>;
   readonly #sealed: Map<string, ReadonlyMap<string, SealedField>>;
   readonly #saved = new Map<string, EntityRow>();
@@ -187,7 +185,6 @@ class EntityRows implements EntityTables {
     );
   }
 
-  /** For `entity_save`. */
   get changed(): object {
     const digestsOf = [...this.#digestsOf.values()];
     const sealedOf = [...this.#sealedOf.values()];
@@ -202,25 +199,13 @@ class EntityRows implements EntityTables {
     };
   }
 
-  version(): Version {
-    return this.#version;
-  }
-
-  entity(ref: EntityRef): EntityRow | undefined {
-    return this.#entities.get(nameOf(ref));
-  }
-
-  count(kind: EntityKind): number {
-    return this.#loaded.counts[kind] ?? 0;
-  }
-
-  digests(kind: DigestKind, id: string): readonly KeyDigest[] {
-    return this.#digests.get(nameOf({ kind, id })) ?? [];
-  }
-
-  digestOwner(kind: DigestKind, digest: string): string | undefined {
-    return this.#owners.get(`${kind} ${digest}`);
-  }
+  readonly version = (): Version => this.#version;
+  readonly entity = (ref: EntityRef): EntityRow | undefined => this.#entities.get(nameOf(ref));
+  readonly count = (kind: EntityKind): number => this.#loaded.counts[kind] ?? 0;
+  readonly digests = (kind: DigestKind, id: string): readonly KeyDigest[] =>
+    this.#digests.get(nameOf({ kind, id })) ?? [];
+  readonly digestOwner = (kind: DigestKind, digest: string): string | undefined =>
+    this.#owners.get(`${kind} ${digest}`);
 
   sealed(ref: EntityRef): readonly SealedField[] {
     const fields = [...(this.#sealed.get(nameOf(ref))?.values() ?? [])];

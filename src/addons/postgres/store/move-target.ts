@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AuditVerdict } from '../../../core/ports/audit.ts';
 import type { Actor } from '../../../core/ports/entities.ts';
 import { StateFailure } from '../../../core/ports/failures.ts';
-import { LEDGER_DIMENSIONS, type Ledger, type RollupRow } from '../../../core/ports/ledger.ts';
+import { ROLLUP_DIMENSIONS, type Ledger, type RollupRow } from '../../../core/ports/ledger.ts';
 import {
   isMovedTable,
   MOVED_TABLES,
@@ -42,8 +42,7 @@ export class PostgresMoveTarget implements MoveTarget {
 
   async state(epoch: readonly string[]): Promise<MoveState> {
     const missing = await missingSteps(this.#tools.reads, this.#options);
-    if (missing[0]?.number === 1) return 'empty';
-    return this.#tools.reads.transaction((tx) => stateOf(tx, epoch));
+    return missing[0]?.number === 1 ? 'empty' : this.#tools.reads.transaction((tx) => stateOf(tx, epoch));
   }
 
   async begin(source: Pick<MoveSource, 'rows'>): Promise<void> {
@@ -82,7 +81,7 @@ export class PostgresMoveTarget implements MoveTarget {
           deltaOf({
             ...sum,
             start,
-            names: LEDGER_DIMENSIONS.map((name) => storable(names[name] ?? '')),
+            names: ROLLUP_DIMENSIONS.map((name) => storable(names[name] ?? '')),
             ms: [...ms],
             firstMs: [...firstMs],
           }),
@@ -116,13 +115,9 @@ export class PostgresMoveTarget implements MoveTarget {
     });
   }
 
-  close(): Promise<void> {
-    return closeAll(this.#tools);
-  }
+  readonly close = (): Promise<void> => closeAll(this.#tools);
 
-  #start(day: string): number {
-    return this.#tools.rules.ledger.startOfDay(day);
-  }
+  readonly #start = (day: string): number => this.#tools.rules.ledger.startOfDay(day);
 }
 
 /** In the order of all writers. */

@@ -13,7 +13,6 @@ import { auditOf } from './audit.ts';
 import { countersOf } from './counters.ts';
 import { entitiesOf, useKeys } from './entities.ts';
 import { bootsOf, claimsOf, outboxOf } from './fleet.ts';
-import { idempotencyOf } from './idempotency.ts';
 import { appendDay } from './ledger/append.ts';
 import { DAY_MS } from './ledger/columns.ts';
 import { dropDays, foldOldest, forgetSums, ledgerDays, tidyLedger } from './ledger/days.ts';
@@ -23,6 +22,7 @@ import { RecentRows } from './ledger/recent-rows.ts';
 import type { StoreTools } from '../connect/store-tools.ts';
 import { refuseHalf } from './move-mark.ts';
 import { Versions } from './versions.ts';
+import { MAX_ANSWERS, type Idempotency, type KeptAnswer } from '../../../core/ports/idempotency.ts';
 
 const APPENDING = 2;
 const READING = 2;
@@ -42,7 +42,6 @@ export interface PostgresOptions extends ServerOptions {
   readonly connections: number;
   /** False: writes of others are found by looks alone. */
   readonly listen: boolean;
-  /** Text of `state.encryption_keys`. */
   readonly keys: string;
   readonly rules: StoreRules;
   readonly clock: Clock;
@@ -200,3 +199,17 @@ function tidyLater(tools: StoreTools, clock: Clock, sendAgain: () => Promise<voi
 export const closeAll = async ({ connections, appends, reads }: StoreTools): Promise<void> => {
   await Promise.all([connections.close(), appends.close(), reads.close()]);
 };
+
+const idempotencyOf = ({ connections, rules, now }: StoreTools): Idempotency => ({
+  async find(actor, key) {
+    const [found] = await connections.one<KeptAnswer>(
+      `SELECT actor, key, sha256, status, body, until FROM idem WHERE actor = ${connections.literal(actor)}
+       AND key = ${connections.literal(key)} AND until > ${now().now ?? 'store_now()'}`,
+    );
+    return found && { ...found };
+  },
+  async keep(answer) {
+    rules.checks.checkAnswer(answer);
+    await connections.call('answer_keep', { answer, most: MAX_ANSWERS, ...now() });
+  },
+});

@@ -32,7 +32,6 @@ export class Versions {
     return () => void this.#watchers.delete(hint);
   }
 
-  /** A write of this process or another. */
   hint(version: Version): void {
     if (this.#last === undefined || version > this.#last) this.#tell(version);
   }

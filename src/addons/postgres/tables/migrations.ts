@@ -4,6 +4,7 @@ import type { ConnectionPool, Transaction } from '../connect/connections.ts';
 import { CREDIT_TABLES } from './credit-tables.ts';
 import { FIRST_FUNCTIONS } from './first-functions.ts';
 import { FIRST_TABLES } from './first-tables.ts';
+import { LEDGER_LABELS } from './ledger-labels.ts';
 import { TIGHT_TAKES, TIGHT_TAKES_OF_ANY_CLOCK } from './tight-takes.ts';
 
 export const STEPS: readonly TableStep[] = [
@@ -11,6 +12,7 @@ export const STEPS: readonly TableStep[] = [
   { number: 2, name: 'standing credit', sql: CREDIT_TABLES },
   { number: 3, name: 'takes near caps', sql: TIGHT_TAKES },
   { number: 4, name: 'takes while the clock is back', sql: TIGHT_TAKES_OF_ANY_CLOCK },
+  { number: 5, name: 'labels of the ledger', sql: LEDGER_LABELS },
 ];
 
 /** DETACH PARTITION CONCURRENTLY begins with it. */
@@ -26,12 +28,11 @@ interface Migrations {
 }
 
 /** The steps that the store lacks. Throws as `missingOf`. */
-export async function missingSteps(
+export const missingSteps = async (
   connections: ConnectionPool,
   { schema, steps = STEPS }: Migrations,
-): Promise<readonly TableStep[]> {
-  return connections.transaction(async (tx) => missingOf(await appliedIn(tx, schema), steps));
-}
+): Promise<readonly TableStep[]> =>
+  connections.transaction(async (tx) => missingOf(await appliedIn(tx, schema), steps));
 
 /** Applies the missing steps, each in a transaction of its own under a lock: several gateways may start at once. */
 export async function migrate(connections: ConnectionPool, { schema, steps = STEPS }: Migrations): Promise<void> {
@@ -76,6 +77,5 @@ async function appliedIn(tx: Transaction, schema: string): Promise<AppliedStep[]
        WHERE n.nspname = $1 AND c.relname = 'migration') AS has`,
     schema,
   );
-  if (found?.has !== true) return [];
-  return tx.query<AppliedStep>('SELECT number, sha256 FROM migration ORDER BY number');
+  return found?.has !== true ? [] : tx.query<AppliedStep>('SELECT number, sha256 FROM migration ORDER BY number');
 }

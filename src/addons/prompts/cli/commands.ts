@@ -2,7 +2,6 @@ import { configs, oneOf, parse, required, type Command } from '../../../core/com
 
 const RENDER = { ...configs, variables: { type: 'string' } } as const;
 
-/** `gatehouse prompts …`, by name. */
 export const promptCommands: readonly (readonly [string, Command])[] = [
   [
     'prompts list',

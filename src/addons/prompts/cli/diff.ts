@@ -5,7 +5,6 @@ import { findVersion, withPrompts, type PromptsOptions } from './read.ts';
 
 interface DiffOptions extends PromptsOptions {
   readonly id: string;
-  /** Numbers or labels. */
   readonly from: string;
   readonly to: string;
 }
@@ -26,7 +25,6 @@ function linesOf({ file: { digest: _, ...content }, partials }: CompiledVersion)
   return stringify(whole, { lineWidth: 0 }).trimEnd().split('\n');
 }
 
-/** Lines around the differences. */
 const CONTEXT = 3;
 
 /** Lines as `-`, `+` and ` `, from the first difference to the last. */

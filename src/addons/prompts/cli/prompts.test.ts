@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keepOutput, TestFolder } from '../../../core/commands/folder.testkit.ts';
 import { diffLines, diffPromptsCommand } from './diff.ts';
-import { promotePromptCommand, releasePromptCommand, withEntry } from './edit.ts';
+import { withEntry } from '../write-prompt.ts';
+import { promotePromptCommand, releasePromptCommand } from './edit.ts';
 import { listPromptsCommand } from './list.ts';
 import type { PromptsOptions } from './read.ts';
 import { renderPromptCommand } from './render.ts';

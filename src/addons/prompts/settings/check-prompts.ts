@@ -1,12 +1,12 @@
-import { warnOfRetirement } from '../../../core/catalog/model-table/retirements.ts';
 import { Globs } from '../../../core/catalog/globs.ts';
-import type { Report } from '../../../core/kernel/report.ts';
+import { checkModels } from '../check-models.ts';
 import { checkPartials, checkPrompt, type ReportPartial } from '../check.ts';
 import { compilePartials } from '../compile.ts';
 import { LATEST } from '../library.ts';
 import { partialDiagnostic, partialTexts, promptFilesOf } from '../prompt-files.ts';
-import { within, type Check } from '../../../core/settings/checks/check.ts';
-import { checkProviderName, slugOf, withSuggestion } from '../../../core/settings/checks/names.ts';
+import { storedName } from '../../../core/settings/source/stored-objects.ts';
+import type { Check } from '../../../core/settings/checks/check.ts';
+import { withSuggestion } from '../../../core/settings/checks/names.ts';
 
 /** Checks the prompts: their templates, variables and versions, and the models that they name. */
 export const checkPrompts: Check = (settings) => ({
@@ -21,27 +21,18 @@ export const checkPrompts: Check = (settings) => ({
     const partials = compilePartials(partialTexts(files));
     checkPartials(partials, partial);
     for (const [id, file] of prompts) {
+      // An object of the store must not keep a gateway from its start.
+      if (files.stored.has(id)) {
+        const report = reporter(storedName({ kind: 'prompts', id }));
+        checkModels(file, settings, (problem) => report({ ...problem, severity: 'warning' }));
+        continue;
+      }
       const report = reporter(`prompts/${id}.yaml`);
       checkPrompt(id, file, partials, { report, partial });
-      // Older versions stay as they were released.
-      const used = new Set([...Object.values(file.labels ?? {}), Math.max(...Object.keys(file.versions).map(Number))]);
-      for (const [number, { model = '' }] of Object.entries(file.versions)) {
-        const slug = slugOf({ model });
-        if (slug === undefined) continue;
-        const at = within(report, 'versions', number, 'model');
-        checkProviderName(slug, settings, atModel(at, slug, model));
-        const entry = settings.catalog?.providers.find((one) => `@${one.slug}` === slug);
-        if (entry && used.has(Number(number))) warnOfRetirement(entry, model.slice(slug.length + 1), settings.now, at);
-      }
+      checkModels(file, settings, report);
     }
   },
 });
-
-/** A suggested slug becomes a suggested model. */
-const atModel =
-  (report: Report, slug: string, model: string): Report =>
-  ({ suggestion, ...problem }) =>
-    report({ ...problem, ...(suggestion !== undefined && { suggestion: suggestion + model.slice(slug.length) }) });
 
 export const checkPromptNames: Check = (settings) => ({
   config({ file }, report) {

@@ -5,7 +5,6 @@ export interface WebSocketSettings {
   readonly enabled: boolean;
   /** Origins of web pages that may open one, besides the gateway's own. */
   readonly origins: readonly string[];
-  /** Open sockets of one key. */
   readonly perKey: number;
   readonly frameBytes: number;
   /** Bytes of the latest response of one socket, with its input. */

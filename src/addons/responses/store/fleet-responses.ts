@@ -28,8 +28,7 @@ export class FleetResponses implements ResponseStore {
   }
 
   async measure(owner: string, { response, items }: KeptNames): Promise<number> {
-    const places = await this.#placesOf(owner, items);
-    const read = new Set([...places.values()].map((place) => place.response));
+    const read = new Set([...(await this.#placesOf(owner, items)).values()].map((place) => place.response));
     const names = [...(response === undefined ? [] : [response]), ...read].map(nameOf);
     return (await this.#values.sizes(owner, names)).reduce((sum, size) => sum + size, 0);
   }

@@ -1,4 +1,3 @@
-/** A thing whose size changes. `place` belongs to the heap. */
 export interface Sized {
   readonly bytes: number;
   place: number;

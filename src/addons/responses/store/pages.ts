@@ -8,7 +8,6 @@ const MOST_FREE = 2;
 export interface Page {
   readonly bytes: Buffer;
   used: number;
-  /** Number of entries that are not dropped. */
   live: number;
 }
 
@@ -37,7 +36,6 @@ export class Pages {
     return page;
   }
 
-  /** Drops one entry of the page. */
   drop(page: Page): void {
     page.live -= 1;
     if (page.live > 0) return;

@@ -41,9 +41,7 @@ export function placesIn(response: Buffer): ResponsePlaces | undefined {
 }
 
 /** The output items of a response that have ids. */
-export function itemsIn(response: Buffer): readonly KeptItem[] {
-  return placesIn(response)?.items ?? [];
-}
+export const itemsIn = (response: Buffer): readonly KeptItem[] => placesIn(response)?.items ?? [];
 
 /** The list of a response's output items, as JSON. */
 export function outputOf(response: Buffer): Buffer {
@@ -102,9 +100,8 @@ function itemsAt(response: Buffer, text: string, { from }: JsonSpan): KeptItem[]
 }
 
 /** A string of its own: part of the text would hold all of it. */
-function stringAt(bytes: Buffer, { from, to }: JsonSpan): string | undefined {
-  return bytes[from] === QUOTE ? unquoted(bytes.toString('utf8', from, to)) : undefined;
-}
+const stringAt = (bytes: Buffer, { from, to }: JsonSpan): string | undefined =>
+  bytes[from] === QUOTE ? unquoted(bytes.toString('utf8', from, to)) : undefined;
 
 const QUOTE = 0x22;
 

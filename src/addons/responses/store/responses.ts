@@ -26,7 +26,6 @@ interface Place extends KeptItem {
   readonly entry: Entry;
 }
 
-/** The responses of one key. */
 class KeyResponses implements Sized {
   readonly owner: string;
   readonly responses = new Map<string, Entry>();
@@ -67,7 +66,6 @@ export class MemoryResponses implements ResponseStore {
   readonly #parts = new Map<string, KeyResponses>();
   readonly #largest = new LargestFirst<KeyResponses>();
   readonly #order = new AgeQueue<Entry>();
-  /** Of the pages. */
   readonly #free: Buffer[] = [];
   #bytes = 0;
 
@@ -115,7 +113,8 @@ export class MemoryResponses implements ResponseStore {
       const place = part?.items.get(id);
       const entry = place ? place.entry : part?.families.get(familyIn(id));
       if (!entry) continue;
-      if (!place && !read.has(entry)) read.set(entry, itemsOf(entry));
+      if (!place && !read.has(entry))
+        read.set(entry, new Map(itemsIn(responseOf(entry)).map((item) => [item.id, item])));
       const item = place ?? read.get(entry)?.get(id);
       if (item) found.set(id, responseOf(entry).toString('utf8', item.from, item.to));
     }
@@ -196,6 +195,3 @@ export class MemoryResponses implements ResponseStore {
 }
 
 const responseOf = ({ page, from, length }: Entry): Buffer => page.bytes.subarray(from, from + length);
-
-const itemsOf = (entry: Entry): ReadonlyMap<string, KeptItem> =>
-  new Map(itemsIn(responseOf(entry)).map((item) => [item.id, item]));

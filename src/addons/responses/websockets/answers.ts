@@ -22,7 +22,6 @@ export const longStreamId = (most: number): string =>
 export const limitReached = (why: string): string =>
   errorFrame(400, { code: 'websocket_connection_limit_reached', message: `${why} Connect again.` });
 
-/** A running response takes no further input. */
 export const steerFailed = (steer: JsonObject): string =>
   JSON.stringify({
     type: 'response.steer.failed',

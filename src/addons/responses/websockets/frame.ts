@@ -12,15 +12,13 @@ export interface Frame {
 export const readFrame = (bytes: Buffer, limits: JsonLimits): Frame | undefined =>
   unlessRefused(() => ({ bytes, topLevel: scanTopLevel(bytes, limits) }));
 
-/** A top-level value as JSON text. */
 export function jsonOf({ bytes, topLevel }: Frame, name: string): string | undefined {
   const span = topLevel.get(name);
   return span && bytes.toString('utf8', span.from, span.to);
 }
 
 export function textOf(frame: Frame, name: string): string | undefined {
-  const span = frame.topLevel.get(name);
-  return span?.kind === 'string' ? (JSON.parse(jsonOf(frame, name)!) as string) : undefined;
+  return frame.topLevel.get(name)?.kind === 'string' ? (JSON.parse(jsonOf(frame, name)!) as string) : undefined;
 }
 
 export const isFalse = (frame: Frame, name: string): boolean => jsonOf(frame, name) === 'false';

@@ -28,11 +28,9 @@ export class OpenSockets {
   readonly #count: CountSockets;
   readonly #open = new Map<OpenSocket, SocketState>();
   readonly #places = new Map<string, number>();
-  /** Bytes that the sockets of a key hold. */
   readonly #heldBy = new Map<string, number>();
   /** Handshakes that wait for their answer, with the key whose place they have taken. */
   readonly #handshakes = new WeakMap<ServerResponse, string | undefined>();
-  /** Those of the settings in use. */
   limits: WebSocketSettings = compileWebSockets();
   /** Bytes that sockets hold besides their running turns. */
   #held = 0;
@@ -64,7 +62,6 @@ export class OpenSockets {
     return undefined;
   }
 
-  /** Gives the place of this handshake back. */
   leave(res: ServerResponse): void {
     const key = this.#handshakes.get(res);
     if (key === undefined) return;
@@ -86,7 +83,6 @@ export class OpenSockets {
     if (state) this.#count(state, -1);
   }
 
-  /** An open socket begins or ends to answer a message. */
   answers(socket: OpenSocket, isAnswering: boolean): void {
     const before = this.#open.get(socket);
     const now = isAnswering ? 'answering' : 'waiting';
@@ -96,10 +92,7 @@ export class OpenSockets {
     this.#count(now, 1);
   }
 
-  /** The key of a handshake that has a place. */
-  keyOf(res: ServerResponse): string {
-    return this.#handshakes.get(res) ?? '';
-  }
+  readonly keyOf = (res: ServerResponse): string => this.#handshakes.get(res) ?? '';
 
   /** Counts bytes for the key of a handshake. False: they do not fit, or not the key's share, and do not count. */
   holdFor(res: ServerResponse): HoldBytes {

@@ -2,7 +2,6 @@ import { Socket } from 'node:net';
 
 export interface SocketReplyHead {
   readonly status: number;
-  /** Lower-case names. */
   readonly headers: ReadonlyMap<string, string>;
 }
 

@@ -8,7 +8,6 @@ import type { Handshake } from './turn.ts';
 
 export interface SocketSetup extends TurnsSetup {
   readonly sockets: OpenSockets;
-  /** The connection below the WebSocket. */
   readonly tcp: Pick<Duplex, 'cork' | 'uncork'>;
 }
 

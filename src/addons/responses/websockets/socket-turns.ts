@@ -26,7 +26,6 @@ export interface TurnsSetup {
   readonly clock: Clock;
   /** Work on a large message has its turn among that of all requests. */
   readonly turns: Turns;
-  /** The key of the handshake. */
   readonly key: string;
   /** Counts bytes that the socket holds. */
   readonly hold: HoldBytes;
@@ -38,7 +37,6 @@ export interface TurnsSetup {
   readonly opening: Routed;
 }
 
-/** The socket, as its turns use it. */
 export interface TurnsConnection {
   /** Sends events of a response that runs. `sent` is called when they have left. */
   readonly send: (texts: readonly string[], sent: () => void) => void;
@@ -230,7 +228,6 @@ export class SocketTurns {
   }
 }
 
-/** The frame is a JSON object. */
 const parse = ({ bytes }: Frame): JsonObject => JSON.parse(bytes.toString('utf8')) as JsonObject;
 
 const withoutId = ({ 'x-request-id': _, ...headers }: Handshake['headers']): Handshake['headers'] => headers;

@@ -8,9 +8,7 @@ import type { SocketReplyHead, ReplySink } from './reply-socket.ts';
 
 /** Where the messages of a turn go. `sent` is called when they have left, or when the socket has closed. */
 interface Senders {
-  /** Sends events of a response that runs. */
   readonly send: (texts: readonly string[], sent: () => void) => void;
-  /** Sends what leaves after the response. */
   readonly say: (text: string, sent: () => void) => void;
 }
 
@@ -118,8 +116,7 @@ export class TurnReply implements ReplySink {
     if (!data.startsWith('{') || event === 'error') return [];
     const type = event ?? typeOf(data);
     const isRead = ENDED_WELL.has(type) || (this.#names.previous !== undefined && WITH_RESPONSE.has(type));
-    const text = isRead ? this.#withResponse(type, data) : data;
-    return [withStreamId(text, this.#names.streamId)];
+    return [withStreamId(isRead ? this.#withResponse(type, data) : data, this.#names.streamId)];
   }
 
   #withResponse(type: string | undefined, data: string): string {

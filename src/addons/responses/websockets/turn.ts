@@ -16,7 +16,6 @@ export interface Handshake {
   readonly certificate?: ClientCertificate | undefined;
 }
 
-/** One request of a socket. */
 interface SocketRequest {
   readonly method: 'GET' | 'POST';
   readonly headers: IncomingHttpHeaders;
@@ -24,7 +23,6 @@ interface SocketRequest {
   readonly routed: Routed;
 }
 
-/** A request under way. */
 export interface Running {
   /** The client has left, or its socket closes. */
   abort(): void;
@@ -86,7 +84,6 @@ const HANDSHAKE_HEADERS: ReadonlySet<string> = new Set([
   'x-request-id',
 ]);
 
-/** The headers of a turn. */
 export function turnHeaders({ headers }: Handshake, bytes: number): IncomingHttpHeaders {
   const kept = Object.entries(headers).filter(
     ([name]) => !HANDSHAKE_HEADERS.has(name) && !name.startsWith('sec-websocket-'),

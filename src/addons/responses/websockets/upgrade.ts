@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { clientCertificateOf } from '../../../core/http/gateway/client-certificate.ts';
 import { responsesSocket } from '../responses-socket.ts';
 import { refusalOfHead } from '../../../core/http/listener/ambiguous-head.ts';
+import { latestReply } from '../../../core/http/listener/pipelines.ts';
 import { fixedRoute, normaliseTarget } from '../../../core/http/listener/request-target.ts';
 import type { UpgradeTools } from '../../../core/http/listener/data-server.ts';
 import { frameOptions } from './frame-limits.ts';
@@ -28,13 +29,13 @@ function targetOf({ url, method }: IncomingMessage): string {
 const LINGER_MS = 5000;
 
 /** Serves the WebSockets of the data listener. */
-export function serveWebSockets(server: Server, { replies, ...setup }: UpgradeSetup): void {
+export function serveWebSockets(server: Server, setup: UpgradeSetup): void {
   const opening = routeOf('GET');
   const turn = routeOf('POST');
   server.on('upgrade', (req, socket, head) => {
     // Node takes its listeners off a socket that it hands over.
     socket.on('error', () => {});
-    const before = replies.get(socket);
+    const before = latestReply(socket);
     // The reply to an earlier request of this connection is still on its way, and nothing may come between.
     if (before && !before.writableFinished) return void socket.destroy();
     // It is one: the listener has no other sockets.

@@ -47,7 +47,6 @@ interface Group {
   block: VectorBlock | undefined;
 }
 
-/** The texts of one key or config. */
 interface Scope {
   readonly name: string;
   readonly groups: Map<string, Group>;
@@ -78,9 +77,9 @@ export class MemoryTextStore {
   }
 
   /** Texts of a group, the least recently used first. Does not count as a use. */
-  texts({ scope, group }: TextPlace): readonly KeptText[] {
-    return [...(this.#scopes.get(scope)?.groups.get(group)?.entries.values() ?? [])];
-  }
+  readonly texts = ({ scope, group }: TextPlace): readonly KeptText[] => [
+    ...(this.#scopes.get(scope)?.groups.get(group)?.entries.values() ?? []),
+  ];
 
   /** Stores a text, instead of an earlier one with the same key in its group. */
   add(place: TextPlace, text: StoredText, vector?: Float32Array): void {
@@ -101,8 +100,7 @@ export class MemoryTextStore {
   similarity(kept: KeptText, vector: Float32Array): number | undefined {
     const entry = this.#entryOf(kept);
     const block = entry?.group.block;
-    if (entry?.row === undefined || block?.dimensions !== vector.length) return undefined;
-    return block.dot(entry.row, vector);
+    return entry?.row === undefined || block?.dimensions !== vector.length ? undefined : block.dot(entry.row, vector);
   }
 
   vectorOf(kept: KeptText): Float32Array | undefined {
@@ -177,9 +175,8 @@ export class MemoryTextStore {
   }
 
   /** Undefined for a text that was removed, or of another store. */
-  #entryOf(kept: KeptText): StoredEntry | undefined {
-    return kept instanceof StoredEntry && this.#used.has(kept) ? kept : undefined;
-  }
+  readonly #entryOf = (kept: KeptText): StoredEntry | undefined =>
+    kept instanceof StoredEntry && this.#used.has(kept) ? kept : undefined;
 
   #touch(entry: StoredEntry): void {
     for (const order of [entry.group.scope.used, this.#used]) {

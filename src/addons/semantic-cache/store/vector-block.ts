@@ -15,7 +15,6 @@ export class VectorBlock {
     return this.#values.byteLength;
   }
 
-  /** Returns the number of the new row. */
   push(vector: Float32Array): number {
     const row = this.#rows;
     if ((row + 1) * this.dimensions > this.#values.length) this.#resize(Math.max(1, row * 2));

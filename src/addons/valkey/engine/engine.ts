@@ -20,7 +20,6 @@ interface EngineSetup {
 }
 
 interface AskOptions {
-  /** Default: 100. */
   readonly limitMs?: number;
   /** Strings of the answer are bytes. */
   readonly bytes?: boolean;

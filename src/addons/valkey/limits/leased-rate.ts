@@ -8,12 +8,6 @@ const SECOND_MS = 1000;
 const KNOWN_MS = 2000;
 const ROUNDING = 1e-6;
 
-/** The last news of the bucket that all share. */
-interface Heard {
-  readonly left: number;
-  readonly at: number;
-}
-
 /** Units that were moved from here into a question. */
 interface Sent {
   readonly used: number;
@@ -31,14 +25,13 @@ export class LeasedRate implements Leased {
   readonly #lessor: Lessor;
   #burst = 1;
   #msPerUnit = 1;
-  /** Negative: owed. */
   #held = 0;
   /** Of what is owed, what exceeded an estimate. */
   #corrected = 0;
   #wanted = 0;
   /** Of those that wait, what the one that lacks the least lacks. */
   #fewest: number | undefined;
-  #heard: Heard | undefined;
+  #heard: { readonly left: number; readonly at: number } | undefined;
   /** Units used in this second, and about as many in the last ones. */
   #used = 0;
   #recent = 0;
@@ -131,7 +124,6 @@ export class LeasedRate implements Leased {
     this.#corrected += sent.corrected;
   }
 
-  /** Permits of the rate in a second. */
   get #slice(): number {
     return Math.max(1, SECOND_MS / this.#msPerUnit);
   }

@@ -5,7 +5,6 @@ export interface Leased extends SharedPart {
   readonly name: string;
   /** Nothing is held and nothing was used lately: the engine need not be asked. */
   readonly isIdle: boolean;
-  /** A second has passed. */
   tick(): void;
   /** Seven arguments of the script. What is given back is not used any more. @param leaving everything is */
   question(leaving: boolean): readonly (string | number)[];
@@ -14,7 +13,6 @@ export interface Leased extends SharedPart {
   unanswered(): void;
 }
 
-/** The process as its limits see it. */
 export interface Lessor {
   readonly isUp: boolean;
   now(): number;

@@ -10,9 +10,7 @@ import { LeasedRate } from './leased-rate.ts';
 interface SharedLimitsSetup {
   readonly engine: SharedEngine;
   readonly clock: Clock;
-  /** This run of the process. */
   readonly process: string;
-  /** In front of the names of keys. */
   readonly prefix: string;
   readonly onMembers: (members: number) => void;
 }
@@ -40,22 +38,16 @@ export class SharedLimits implements FleetLimits, Lessor {
     return this.#setup.engine.isUp;
   }
 
-  now(): number {
-    return this.#setup.clock.now();
-  }
+  readonly now = (): number => this.#setup.clock.now();
 
   onMembers(listener: (members: number) => void): void {
     this.#listeners.push(listener);
     listener(this.#members);
   }
 
-  rate(name: string, rate: Rate): SharedPart {
-    return new LeasedRate(name, rate, this);
-  }
-
-  places(name: string, most: number, taken: () => number): SharedPart {
-    return new LeasedPlaces(name, most, { taken, lessor: this });
-  }
+  readonly rate = (name: string, rate: Rate): SharedPart => new LeasedRate(name, rate, this);
+  readonly places = (name: string, most: number, taken: () => number): SharedPart =>
+    new LeasedPlaces(name, most, { taken, lessor: this });
 
   use(limit: Leased): void {
     this.#used.add(limit);
@@ -77,7 +69,6 @@ export class SharedLimits implements FleetLimits, Lessor {
     });
   }
 
-  /** Gives back what this process holds. */
   async stop(): Promise<void> {
     this.#cancelTick?.();
     if (this.isUp) await this.#ask([...this.#used], true);

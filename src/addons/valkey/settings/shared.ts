@@ -10,13 +10,11 @@ import { valueAt } from '../../../core/settings/schema/pointer.ts';
 interface SharedSettings {
   readonly type: 'valkey' | 'redis';
   readonly url: Secret;
-  /** In front of the names of all keys. */
   readonly prefix: string;
   /** Text of the keys that seal values. Undefined: values are written as they are. */
   readonly encryptionKeys: Secret | undefined;
 }
 
-/** Where the engine is, and how to sign in. */
 export interface EngineAddress {
   readonly host: string;
   readonly port: number;

@@ -1,5 +1,4 @@
-import { nearest, foldCase } from '../../kernel/index.ts';
-import type { FieldTable } from '../../../formats/fields/field-table.ts';
+import { nearest, foldCase, type FieldTable } from '../../kernel/index.ts';
 import { FIELD_TABLES } from '../../../formats/fields/field-tables.ts';
 import { toSnake } from '../../../formats/json/field-names.ts';
 import { SHARED_NAMES } from '../../../formats/fields/shared-parameters.ts';
@@ -14,16 +13,11 @@ export interface FieldPath {
   readonly anywhere: boolean;
 }
 
-interface PathMistake {
-  readonly message: string;
-  readonly suggestion?: string;
-}
-
 const ANYWHERE = '**.';
 const KEY = /^([^.[\]]+)((?:\[\])*)$/;
 
 /** Reads `store`, `tools[].container` or `**.file_id`. */
-export function readFieldPath(text: string): FieldPath | PathMistake {
+export function readFieldPath(text: string): FieldPath | { readonly message: string; readonly suggestion?: string } {
   if (text.startsWith('$.')) return { message: 'a path must begin with a field name', suggestion: text.slice(2) };
   const indexed = text.replaceAll(/\[(?:\d+|\*)\]/g, ITEM).replaceAll(/\.\*(?=\.|$)/g, ITEM);
   if (indexed !== text)

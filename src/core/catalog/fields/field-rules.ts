@@ -1,5 +1,4 @@
-import type { FieldSettings } from '../../kernel/index.ts';
-import type { FieldTable } from '../../../formats/fields/field-table.ts';
+import type { FieldSettings, FieldTable } from '../../kernel/index.ts';
 import { chatFields } from '../../../formats/fields/field-tables.ts';
 import { SAME_SERVERS, SHARED_CREDENTIALS } from '../../../formats/fields/shared-credentials.ts';
 import { toSnake } from '../../../formats/json/field-names.ts';
@@ -110,8 +109,7 @@ const isNestedBody = ({ keys: [key = '', ...inner] }: FieldPath, { nested = [] }
 const withServers = (paths: readonly FieldPath[]): readonly FieldPath[] => [
   ...paths,
   ...paths.flatMap(({ keys }) => {
-    const last = keys.findLast((key) => key !== ITEM) ?? '';
-    return readFieldPaths(SERVERS.get(looseName(last)) ?? []);
+    return readFieldPaths(SERVERS.get(looseName(keys.findLast((key) => key !== ITEM) ?? '')) ?? []);
   }),
 ];
 

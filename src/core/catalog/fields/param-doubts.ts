@@ -55,13 +55,11 @@ export function lostAt(name: string, written: unknown, model: string, targets: r
   return reasons.every((reason) => reason !== undefined) ? reasons[0] : undefined;
 }
 
-interface SetParam {
-  readonly api: ParameterApi;
-  readonly name: string;
-  readonly value: unknown;
-}
-
-function reasonAt({ api, name, value }: SetParam, model: string, spoken: Spoken): string | undefined {
+function reasonAt(
+  { api, name, value }: { readonly api: ParameterApi; readonly name: string; readonly value: unknown },
+  model: string,
+  spoken: Spoken,
+): string | undefined {
   const { format, host, extensions } = spoken;
   const labelHeader = host === 'vertex' && format !== 'gemini';
   const target = { model, host, extensions, labelHeader, strict: true };

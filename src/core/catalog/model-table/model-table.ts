@@ -36,9 +36,8 @@ function retirementAt(provider: string, ends: readonly string[]): Retirement | u
 }
 
 /** Undefined for a model that the table does not have under this name, or without its version. */
-export function knownModel(provider: string, model: string): KnownModel | undefined {
-  return MODELS.get(`${provider}/${model}`) ?? MODELS.get(`${provider}/${withoutVersion(model)}`);
-}
+export const knownModel = (provider: string, model: string): KnownModel | undefined =>
+  MODELS.get(`${provider}/${model}`) ?? MODELS.get(`${provider}/${withoutVersion(model)}`);
 
 /** Undefined unless both limits are known. */
 export function modelLimits(provider: string, model: string): ModelLimits | undefined {

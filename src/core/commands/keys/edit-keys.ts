@@ -71,8 +71,7 @@ function cutFromBlock(text: string, { pair, seq }: List, index: number): string 
   const indicator = indicatorOf(seq, index) ?? 0;
   const lineStart = text.lastIndexOf('\n', indicator - 1) + 1;
   const ownLine = text.slice(lineStart, indicator).trim() === '';
-  const end = endOf(seq.items[index], text);
-  const lineEnd = endOfLine(text, end);
+  const lineEnd = endOfLine(text, endOf(seq.items[index], text));
   const lines: Cut = ownLine ? { from: lineStart, to: nextLine(text, lineEnd) } : { from: indicator, to: lineEnd };
   const cuts = [ownLine ? withoutDoubleGap(text, lines) : lines];
   // A key without a value is null, not a list.
@@ -91,8 +90,7 @@ function withoutDoubleGap(text: string, { from, to }: Cut): Cut {
 function appendLines(text: string, { seq }: List, added: Added): string {
   const indicator = indicatorOf(seq, 0) ?? 0;
   const indent = indicator - (text.lastIndexOf('\n', indicator - 1) + 1);
-  const end = endOfLine(text, endOf(seq.items.at(-1), text));
-  return splice(text, [insertAt(end, lines(text, added, indent))]);
+  return splice(text, [insertAt(endOfLine(text, endOf(seq.items.at(-1), text)), lines(text, added, indent))]);
 }
 
 /** `keys: []`. Undefined: a list in brackets that has entries or comments in it. */
@@ -121,15 +119,12 @@ function lines(text: string, { entry, comment }: Added, indent: number): string 
 export const lineEndOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n';
 
 /** Formats an entry, `- id: …`, for keys.yaml without indentation. */
-export function formatEntry(entry: NewEntry): string {
-  return stringify([entry], { lineWidth: 0 }).trimEnd();
-}
+export const formatEntry = (entry: NewEntry): string => stringify([entry], { lineWidth: 0 }).trimEnd();
 
-export function splice(text: string, cuts: readonly Cut[]): string {
-  return cuts
+export const splice = (text: string, cuts: readonly Cut[]): string =>
+  cuts
     .toSorted((a, b) => b.from - a.from)
     .reduce((rest, { from, to, insert = '' }) => rest.slice(0, from) + insert + rest.slice(to), text);
-}
 
 export const insertAt = (offset: number, insert: string): Cut => ({ from: offset, to: offset, insert });
 

@@ -96,8 +96,7 @@ export async function replaceFile(path: string, text: string, expected: string):
     const old = await stat(target);
     const file = await open(temporary, 'wx', 0o600);
     try {
-      const current = await readFile(target, 'utf8');
-      const mark = current.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
+      const mark = (await readFile(target, 'utf8')).startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
       await fill(file, mark + text, old);
       // As late as possible: a change between this read and the rename is lost.
       if ((await readFile(target, 'utf8')) !== mark + expected)

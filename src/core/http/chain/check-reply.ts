@@ -4,7 +4,7 @@ import type { Reply } from '../../../plugin/index.ts';
 /** With these headers the output would not be a valid HTTP message (RFC 9112, section 6.1). */
 const FRAMING: ReadonlySet<string> = new Set(['transfer-encoding', 'trailer', 'upgrade']);
 
-type HeaderWriter = Pick<ServerResponse, 'hasHeader' | 'removeHeader'>;
+type HeaderWriter = Pick<ServerResponse, 'getHeaderNames' | 'hasHeader' | 'removeHeader'>;
 
 const SOURCE_METHODS = ['open', 'pause', 'resume', 'cancel'] as const;
 
@@ -26,16 +26,21 @@ interface ReplyContextLike {
   readonly response: { readonly res: HeaderWriter };
 }
 
-const responsesOf = ({ res, response }: ReplyContextLike): readonly HeaderWriter[] => [res, response.res];
-
 /** Checks the framing headers that the plugin set on the response itself, for example with Koa's `ctx.set`. */
 export function checkFraming(ctx: ReplyContextLike): string | undefined {
-  const set = [...FRAMING].find((name) => responsesOf(ctx).some((res) => res.hasHeader(name)));
-  return set === undefined ? undefined : foreignFraming(set);
+  const { res, response } = ctx;
+  return framingOf(res) ?? (response.res === res ? undefined : framingOf(response.res));
+}
+
+/** One call of the response: most have no header yet. */
+function framingOf(res: HeaderWriter): string | undefined {
+  for (const name of res.getHeaderNames()) if (FRAMING.has(name)) return foreignFraming(name);
+  return undefined;
 }
 
 export function dropFraming(ctx: ReplyContextLike): void {
-  for (const name of FRAMING) for (const res of responsesOf(ctx)) if (res.hasHeader(name)) res.removeHeader(name);
+  for (const res of [ctx.res, ctx.response.res])
+    for (const name of FRAMING) if (res.hasHeader(name)) res.removeHeader(name);
 }
 
 const foreignFraming = (name: string): string => `only the gateway may set its header "${name}"`;
@@ -49,7 +54,44 @@ function checkBody(body: unknown): string | undefined {
     : `its body is neither a Buffer nor a Source: \`${missing}\` is not a function`;
 }
 
+/** A field name (RFC 9110, section 5.1) without capitals: two such names of one object differ. */
+const SMALL_NAME = /^[!#$%&'*+.^_`|~\da-z-]+$/;
+
+/** Names that are valid and frame nothing. Nearly all replies have the same few. */
+const plainNames = new Set<string>();
+const MOST_NAMES = 1000;
+const LONGEST_NAME = 64;
+
+function isPlainName(name: string): boolean {
+  if (plainNames.has(name)) return true;
+  if (!SMALL_NAME.test(name) || FRAMING.has(name)) return false;
+  if (plainNames.size < MOST_NAMES && name.length <= LONGEST_NAME) plainNames.add(name);
+  return true;
+}
+
+/** True for a value that node:http takes. Most are short: a loop takes less time than a regular expression. */
+function isPlainValue(value: string): boolean {
+  for (let at = 0; at < value.length; at += 1) {
+    const code = value.charCodeAt(at);
+    if ((code < 0x20 && code !== TAB) || code === DELETE || code > 0xff) return false;
+  }
+  return true;
+}
+
+const TAB = 0x09;
+const DELETE = 0x7f;
+
+function arePlain(headers: Readonly<Record<string, unknown>>): boolean {
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    if (typeof value !== 'string' || !isPlainName(name) || !isPlainValue(value)) return false;
+  }
+  return true;
+}
+
 function checkHeaders(headers: Readonly<Record<string, unknown>>): string | undefined {
+  // Node's own checks of each take a third of the time of an empty plugin (measured).
+  if (arePlain(headers)) return undefined;
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {
     const key = name.toLowerCase();

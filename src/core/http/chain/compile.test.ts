@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,9 @@ import { writeSettings } from '../../../../test/support/write-settings.ts';
 import { checkSettings } from '../../dry-run/check-settings.ts';
 import { describe as inWords } from '../../settings/source/diagnostic.ts';
 import { loadSettings } from '../../settings/read/load.ts';
+import { createContext, createExchange, createFakeClock } from '../../../plugin/testing/index.ts';
 import type { GatewayContext, Middleware } from '../../kernel/index.ts';
+import { currentWork } from '../../kernel/outside/plugin-work.ts';
 import { compose } from './compose.ts';
 import type { Instance } from './instance.ts';
 
@@ -537,6 +540,39 @@ describe('a composed chain', () => {
     const own = [between, thrower].map((instance) => ({ ...instance, builtin: true }));
     expect(await run([catcher, ...own], log)).toEqual(['broken at once']);
     await expect(run(own)).rejects.toThrow('broken at once');
+  });
+
+  it('runs the rest outside of the work of a plugin, with the stores that it has set', async () => {
+    const store = new AsyncLocalStorage<string>();
+    const where = (): string => `${currentWork()?.plugin ?? 'no plugin'}, ${store.getStore() ?? 'no store'}`;
+    const noting = (name: string, goOn: (next: () => Promise<void>) => Promise<void>): Instance =>
+      plugin(name, async (ctx, next) => {
+        logOf(ctx).push(`${name}: ${where()}`);
+        await goOn(next);
+        logOf(ctx).push(`after ${name}: ${where()}`);
+      });
+    const own = { ...noting('builtin', (next) => next()), builtin: true };
+    const chain = [noting('first', (next) => store.run('set', next)), own, noting('second', (next) => next())];
+    expect([...(await run(chain)), where()]).toEqual([
+      'first: first, no store',
+      'builtin: no plugin, set',
+      'second: second, set',
+      'after second: second, set',
+      'after builtin: no plugin, set',
+      'after first: first, no store',
+      'no plugin, no store',
+    ]);
+  });
+
+  it('ends a request although the report of its plugin fails', async () => {
+    const took = (): never => {
+      throw new Error('no report');
+    };
+    const reports = { took, threw: took };
+    const guard = { clock: createFakeClock(), pluginMs: 1000, onFault: took, reports };
+    const ctx = createContext(createExchange());
+    for (const middleware of [async () => {}, () => Promise.reject(new Error('own'))])
+      await expect(compose([{ ...plugin('own', middleware), guard }], 'entry')(ctx)).rejects.toThrow('no report');
   });
 
   it('passes an error up through every plugin', async () => {

@@ -6,7 +6,6 @@ import { messageOf } from '../../kernel/outside/thrown.ts';
 import { compose } from './compose.ts';
 import type { Chain, Guard, Instance } from './instance.ts';
 import { runForPlugin } from '../../kernel/outside/plugin-work.ts';
-import { timed } from './own-time.ts';
 import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
 
 /** An entry of a chain in the settings: a name, or a name with options. */
@@ -136,17 +135,11 @@ export async function createChain(
     : { run: compose(whole, source.level), names: whole.map(({ name }) => name) };
 }
 
-interface ItemPlace {
+interface ItemPlace extends Omit<PluginPlace, 'plugin' | 'builtin'> {
   readonly skips: boolean;
   readonly plugin: string;
-  readonly instance: string;
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly path: readonly (string | number)[];
   readonly namePath: readonly (string | number)[];
   readonly optionsPath: readonly (string | number)[];
-  readonly from?: ListPlace | undefined;
-  readonly kept?: boolean | undefined;
-  readonly changedAt?: ListPlace | undefined;
 }
 
 /** Mistakes of an item that another list has are reported at this list. */
@@ -182,24 +175,14 @@ function findPlugin(
     return undefined;
   }
   const { plugin, builtin } = entry;
-  if (plugin.level !== level) {
-    report({
-      path: namePath,
-      message: `plugin "${name}" belongs in the ${plugin.level} chain, this is the ${level} chain`,
-    });
-    return undefined;
-  }
   const refused = builtin ? undefined : plugin.needs.find((need) => BUILTIN_ONLY.has(need));
-  if (refused) {
-    report({ path: namePath, message: `plugin "${name}" needs "${refused}", which external plugins do not get` });
-    return undefined;
-  }
-  return entry;
-}
-
-interface CheckContext {
-  readonly source: ChainSource;
-  readonly setup: ListChecks;
+  const message =
+    plugin.level === level
+      ? refused && `plugin "${name}" needs "${refused}", which external plugins do not get`
+      : `plugin "${name}" belongs in the ${plugin.level} chain, this is the ${level} chain`;
+  if (message === undefined) return entry;
+  report({ path: namePath, message });
+  return undefined;
 }
 
 /** The valid options. @param missing names that the plugin requires and no earlier plugin provides */
@@ -207,7 +190,7 @@ function checkPlace(
   { plugin, builtin }: RegisteredPlugin,
   place: ItemPlace,
   missing: readonly string[],
-  { source, setup }: CheckContext,
+  { source, setup }: { readonly source: ChainSource; readonly setup: ListChecks },
 ): Options | undefined {
   for (const name of missing)
     source.report({ path: place.namePath, message: missingMessage(plugin, name, setup.registry) });
@@ -248,7 +231,7 @@ async function createInstance(
   { host, inTime, guard, hooked, instantiate = (_, create) => create() }: CompileSetup,
 ): Promise<Instance | undefined> {
   const { plugin, builtin } = entry;
-  const { instance, options, path, from, kept, changedAt } = place;
+  const { instance, options, path } = place;
   try {
     const create = (): Created => {
       const made = plugin.create({ options, host: host(plugin, instance, path) });
@@ -256,14 +239,7 @@ async function createInstance(
       // Without `reads`, hooks are a fault like any other object.
       return made as Created;
     };
-    const createOutside = async (): Promise<CreatedPlugin> => {
-      const created = await runForPlugin(instance, create);
-      return guard && isCreated(created) ? timed(instance, toMiddleware(created), guard) : created;
-    };
-    const made = instantiate(
-      { plugin, builtin, instance, options, path, from, kept, changedAt },
-      builtin ? create : createOutside,
-    );
+    const made = instantiate({ ...place, plugin, builtin }, builtin ? create : () => runForPlugin(instance, create));
     const created = await inTime(Promise.resolve(made));
     if (!isCreated(created)) throw new Error('its `create` returned no middleware');
     return {

@@ -23,6 +23,15 @@ export interface Guard {
   /** Time limit until the plugin calls `next`. */
   readonly pluginMs: number;
   readonly onFault: (failure: PluginFailure) => void;
+  /** Default: the plugin is not measured. */
+  readonly reports?: PluginReports | undefined;
+}
+
+export interface PluginReports {
+  /** @param ms own time of one run */
+  readonly took: (plugin: string, ms: number) => void;
+  /** An error of the plugin's own. */
+  readonly threw: (plugin: string, error: unknown) => void;
 }
 
 /** timeout: it was given up. error, stream, listener: where it threw. rejection: a promise it left unhandled. blocked: it held the event loop. */

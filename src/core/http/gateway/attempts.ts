@@ -45,6 +45,7 @@ class TargetAttempt extends ReplyHolder implements Attempt, CancelListener {
   cache: CacheStatus | undefined;
   reserve: Attempt['reserve'];
   semantic: Attempt['semantic'];
+  prefixes: Attempt['prefixes'];
   wait: Attempt['wait'];
   signals: Signals | undefined;
   error: GatewayError | undefined;
@@ -109,17 +110,15 @@ interface AttemptSetup {
   readonly timeouts: Timeouts;
 }
 
-export function createAttemptRunner(setup: AttemptSetup): AttemptRunner {
-  return {
-    run(ctx, target, choice) {
-      try {
-        return runAttempt(setup, ctx, { target, choice });
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    },
-  };
-}
+export const createAttemptRunner = (setup: AttemptSetup): AttemptRunner => ({
+  run(ctx, target, choice) {
+    try {
+      return runAttempt(setup, ctx, { target, choice });
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  },
+});
 
 function runAttempt(
   { chain, clock, timeouts }: AttemptSetup,

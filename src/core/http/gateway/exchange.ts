@@ -67,6 +67,8 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   config: GatewayConfig | undefined;
   alias: Exchange['alias'];
   longContext: Exchange['longContext'];
+  askedModel: string | undefined;
+  namesConfig: Exchange['namesConfig'];
   strict: boolean | undefined;
   strictParams = false;
   metadata: Readonly<Record<string, string>> = {};

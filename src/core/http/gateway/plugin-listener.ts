@@ -1,5 +1,6 @@
 import { currentWork, runAs } from '../../kernel/outside/plugin-work.ts';
 import { blame } from '../../kernel/outside/blame.ts';
+import { contain } from '../../kernel/outside/thrown.ts';
 import { Cancellation, type GatewayError } from '../../../plugin/index.ts';
 
 /** Receives the errors that listeners throw. An error of an external plugin carries that plugin's name (blame.ts). */
@@ -12,15 +13,7 @@ export function guardedListener<T>(listener: (value: T) => void, faults: Listene
   const work = currentWork();
   if (!work) return listener;
   const report = (thrown: unknown): void => faults.listenerFailed(blame(thrown, work.plugin));
-  return (value) => {
-    try {
-      // An async listener returns a promise, whatever its type says.
-      const result: unknown = runAs(work, () => listener(value));
-      if (result instanceof Promise) result.catch(report);
-    } catch (thrown) {
-      report(thrown);
-    }
-  };
+  return (value) => contain(() => runAs(work, () => listener(value)), report);
 }
 
 /** The cancellation of a request or an attempt. Its listeners may belong to external plugins. */

@@ -8,14 +8,12 @@ import type { HttpExchange } from './exchange.ts';
 import type { ResponseHeaderNames } from './header-names.ts';
 import type { PathSettings } from './path-settings.ts';
 
-interface DescribedBy {
-  readonly snapshot: PathSettings;
-  readonly format: Format;
-  readonly clock: Clock;
-}
-
 /** Adds the headers by which the gateway describes a reply. */
-export function describeReply(reply: Reply, exchange: HttpExchange, { snapshot, format, clock }: DescribedBy): void {
+export function describeReply(
+  reply: Reply,
+  exchange: HttpExchange,
+  { snapshot, format, clock }: { readonly snapshot: PathSettings; readonly format: Format; readonly clock: Clock },
+): void {
   if (exchange.limits)
     setRateHeaders(reply.headers, exchange.limits.figures(), { format: format.name, wall: clock.wall() });
   setGatewayHeaders(reply, exchange, snapshot.headerNames.response(exchange.request.headers));

@@ -1,6 +1,7 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi, type Mock } from 'vitest';
 import { openaiChat } from '../../../formats/openai-chat/index.ts';
 import type { GatewayError, Reply, ReplyEnd, Sink } from '../../../plugin/index.ts';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
@@ -65,6 +66,42 @@ describe('a reply whose head cannot be written', () => {
     socket.resume();
     await expect.poll(() => ends).toMatchObject([{ state: 'failed', status: 500 }]);
     await expect.poll(() => got.text).toContain('"code":"internal_error"');
+  });
+});
+
+describe('a small complete reply', () => {
+  const bytesOf = (size: number): Buffer => Buffer.from(Array.from({ length: size }, (_, at) => at % 256));
+
+  /** The reply as a client reads it, and the number of writes to its socket. */
+  async function exchange(method: string, size: number) {
+    let written: Mock | undefined;
+    const server = createServer((_, res) => {
+      written = vi.spyOn(res.socket!, 'write');
+      const exchange = { id: 'r', replyId: 'r' };
+      const rest = { error: undefined, onEnd: () => {}, onFault: () => {} };
+      const setup = { clock: createFakeClock(), exchange, deadline: 1000, format: openaiChat, ...rest };
+      writeReply(res, { status: 200, headers: { 'x-word': 'caf\u00e9' }, body: bytesOf(size), stream: false }, setup);
+    }).listen(0, '127.0.0.1');
+    closers.push(() => server.close());
+    await once(server, 'listening');
+    const sent = request({ port: (server.address() as AddressInfo).port, method, agent: false }).end();
+    const [reply] = (await once(sent, 'response')) as [IncomingMessage];
+    return { reply, bytes: Buffer.concat(await reply.toArray()), writes: written!.mock.calls.length };
+  }
+
+  it.each([0, 1, 256, 16 * 1024 - 1, 16 * 1024, 16 * 1024 + 1, 70_000])(
+    'of %d bytes of every value arrives as it is, its head in latin1',
+    async (size) => {
+      const { reply, bytes, writes } = await exchange('GET', size);
+      expect(bytes.equals(bytesOf(size))).toBe(true);
+      expect(reply.headers).toMatchObject({ 'content-length': String(size), 'x-word': 'caf\u00e9' });
+      if (size <= 16 * 1024) expect(writes).toBe(1);
+    },
+  );
+
+  it('has its length and no bytes for HEAD', async () => {
+    const { reply, bytes } = await exchange('HEAD', 300);
+    expect([reply.headers['content-length'], bytes.length]).toEqual(['300', 0]);
   });
 });
 

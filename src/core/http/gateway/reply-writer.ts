@@ -11,6 +11,8 @@ const LINGER_MS = 30_000;
 
 /** A client that takes less than one such slice of a complete reply within `LINGER_MS` counts as not reading. */
 const SLICE = 256 * 1024;
+/** The largest body that leaves in one write with its head, in bytes. */
+const JOINED = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
 const ignore = (): void => {};
 
@@ -255,7 +257,9 @@ class ReplyWriter implements Sink, LeavingReply {
     }
     const last = this.#rest;
     this.#rest = EMPTY;
-    this.#res.end(last);
+    // node:http joins a head with a text only. In latin1 each byte is one character.
+    if (last.length <= JOINED) this.#res.end(last.toString('latin1'), 'latin1');
+    else this.#res.end(last);
   }
 
   /** Each slice that the client reads renews its time, until the deadline. */

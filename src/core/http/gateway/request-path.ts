@@ -3,6 +3,7 @@ import { noReply } from '../chain/instance.ts';
 import type { Format } from '../../../formats/format.ts';
 import { blamedPlugin } from '../../kernel/outside/blame.ts';
 import { errorReply, portkeyHint, toGatewayError } from '../../kernel/index.ts';
+import type { Taps } from '../../kernel/taps.ts';
 import { GatewayError, type Clock, type Reply, type ReplyEnd } from '../../../plugin/index.ts';
 import { HttpExchange } from './exchange.ts';
 import type { InFlight, LeavingReply } from './admission/in-flight.ts';
@@ -20,6 +21,7 @@ interface RequestPathSetup {
   readonly inFlight: InFlight;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly taps?: Taps | undefined;
   readonly pluginFault: ReportPluginFailure;
   /** Gets the hint at the headers of the first request that has one. Default: it is logged. */
   readonly onHint?: ((hint: HeaderHint) => void) | undefined;
@@ -54,13 +56,9 @@ export const logHint = (log: Logger, { requestId, text }: HeaderHint): void =>
  * deadline until `config` sets another. Attempts and the writer have their own timers for it; RequestDeadlines covers
  * the rest. A client disconnect and a drain that runs out of time cancel the exchange or end the writer.
  */
-export function createRequestPath({ live, inFlight, clock, log, newId, pluginFault, onHint }: RequestPathSetup) {
+export function createRequestPath({ live, inFlight, clock, log, taps, newId, pluginFault, onHint }: RequestPathSetup) {
   const { expect: onDeadline } = new RequestDeadlines(clock, inFlight);
-  const onListenerFault = (error: unknown, requestId: string): void => {
-    const plugin = blamedPlugin(error);
-    if (plugin !== undefined) pluginFault({ kind: 'listener', plugin, requestId, error });
-    else log.error({ err: error, request_id: requestId }, 'a listener of a request failed');
-  };
+  const onListenerFault = listenerFaults(pluginFault, log);
   const onFault = (err: unknown, id: string): void => log.error({ err, request_id: id }, 'the head cannot be written');
   let hinted = false;
   return async (incoming: Incoming, { operation, params, format, refusal }: Routed): Promise<void> => {
@@ -90,7 +88,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     // One listener for the whole request: each one costs as much as a plugin (measured).
     res.on('close', () => {
       // A client disconnect cancels the request everywhere at once. Otherwise upstream connection pools run dry.
-      if (!res.writableFinished) exchange.cancellation.cancel(clientLeft());
+      if (!res.writableFinished) exchange.cancellation.cancel(new GatewayError('client_closed', 'The client left.'));
       writer?.closed();
     });
 
@@ -111,17 +109,25 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     try {
       describeReply(reply, exchange, { snapshot, format, clock });
     } catch (err) {
-      // A plugin may have put an unusable value into the exchange. The reply leaves without the headers that describe
-      // it.
+      // A plugin may have put an unusable value into the exchange: the reply leaves without the headers that describe it.
       log.error({ err, request_id: exchange.id }, 'the reply headers could not be built');
     }
     if (inFlight.draining) reply.headers['connection'] = 'close';
     if (!incoming.req.complete) endUnread(incoming, reply, exchange, clock);
     const { deadline, error } = exchange;
-    writer = writeReply(res, reply, { clock, exchange, deadline, format, error, onEnd: settle, onFault });
+    const sent = taps?.replying ? taps.replying(exchange, reply) : reply;
+    writer = writeReply(res, sent, { clock, exchange, deadline, format, error, onEnd: settle, onFault });
     inFlight.replies(exchange, writer);
   };
 }
+
+const listenerFaults =
+  (pluginFault: ReportPluginFailure, log: Logger) =>
+  (error: unknown, requestId: string): void => {
+    const plugin = blamedPlugin(error);
+    if (plugin !== undefined) pluginFault({ kind: 'listener', plugin, requestId, error });
+    else log.error({ err: error, request_id: requestId }, 'a listener of a request failed');
+  };
 
 /** Clients of Portkey go on with headers that this gateway does not read; one line of the log is enough to see it. */
 function warnOfHeaders({ id, request }: HttpExchange, to: Pick<RequestPathSetup, 'log' | 'onHint'>): boolean {
@@ -132,8 +138,6 @@ function warnOfHeaders({ id, request }: HttpExchange, to: Pick<RequestPathSetup,
   else logHint(to.log, hint);
   return true;
 }
-
-const clientLeft = (): GatewayError => new GatewayError('client_closed', 'The client left.');
 
 function bareError(exchange: HttpExchange, error: GatewayError, format: Format): Reply {
   exchange.error = error;

@@ -3,12 +3,12 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { openaiChat } from '../../../formats/openai-chat/index.ts';
 import { type Clock, GatewayError } from '../../../plugin/index.ts';
-import { errorReply, NO_TURNS, type Turns } from '../../kernel/index.ts';
+import { DirectRequest, errorReply, NO_TURNS, type Turns } from '../../kernel/index.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { InFlight } from '../gateway/admission/in-flight.ts';
 import { bindReplies } from '../gateway/koa-reply.ts';
 import type { Incoming, Routed } from '../gateway/request-scope.ts';
-import { Pipelines, type Serve } from './pipelines.ts';
+import { latestReply, Pipelines, type Serve } from './pipelines.ts';
 import type { createRequestPath } from '../gateway/request-path.ts';
 import { refusalOfHead } from './ambiguous-head.ts';
 import { fixedRoute, normaliseTarget, refusedAt, routes, unserved } from './request-target.ts';
@@ -42,7 +42,6 @@ export interface UpgradeTools {
   readonly clock: Clock;
   readonly turns: Turns;
   readonly settings: () => ServerSettings;
-  readonly replies: WeakMap<Duplex, ServerResponse>;
 }
 
 interface DataServerSetup {
@@ -57,17 +56,12 @@ interface DataServerSetup {
   readonly onHandshakeFailed?: ((failure: HandshakeFailure) => void) | undefined;
 }
 
-interface DataServer {
-  readonly server: Server;
-  readonly pipelines: Pipelines;
-}
-
 /** The listener for applications. Routes each operation onto the request path. */
 export function createDataServer(
   handle: ReturnType<typeof createRequestPath>,
   settings: ServerSettings,
   setup: DataServerSetup,
-): DataServer {
+): { readonly server: Server; readonly pipelines: Pipelines } {
   const { clock, inFlight, upgrades, turns = NO_TURNS, current } = setup;
   const app = new Koa();
   bindReplies(app);
@@ -80,27 +74,17 @@ export function createDataServer(
   app.use(answerRoot(() => !inFlight.draining)).use((ctx) => handle(ofKoa(ctx), unserved(ctx)));
   // Client disconnects are not errors, and failures are logged where they occur, with their request id.
   app.silent = true;
-
-  const serve = serveBy(app, handle);
-  const pipelines = new Pipelines(serve, () => inFlight.pipelined);
+  const pipelines = new Pipelines(serveBy(app, handle), () => inFlight.pipelined);
   const options = {
+    IncomingMessage: DirectRequest,
     maxHeaderSize: settings.limits.header,
     connectionsCheckingInterval: SLOW_CHECK_MS,
     shouldUpgradeCallback: (req: IncomingMessage) => upgrades?.opens(req) ?? false,
   };
   const server = createListener(options, secureBy(setup), (req, res) => pipelines.take(req, res));
-  const replies = new WeakMap<Duplex, ServerResponse>();
-  server.prependListener('request', (req, res) => replies.set(req.socket, res));
-  upgrades?.serve(server, {
-    handle,
-    koa: (req, res) => app.createContext(req, res),
-    clock,
-    turns,
-    settings: current,
-    replies,
-  });
+  const koa: UpgradeTools['koa'] = (req, res) => app.createContext(req, res);
+  upgrades?.serve(server, { handle, koa, clock, turns, settings: current });
   answerRefusals(server, {
-    replies,
     format: openaiChat,
     clock,
     headerLimit: settings.limits.header,
@@ -171,8 +155,6 @@ export function applyLimits(server: Server, { limits }: Pick<ServerSettings, 'li
 const LINGER_MS = 5000;
 
 interface RefusalSetup {
-  /** The latest response of each connection. */
-  readonly replies: WeakMap<Duplex, ServerResponse>;
   readonly format: Format;
   readonly clock: Clock;
   readonly headerLimit: number;
@@ -182,14 +164,13 @@ interface RefusalSetup {
 
 /** For requests that node:http rejects before any code here runs (nodejs.org/api/http.html#event-clienterror). */
 function answerRefusals(server: Server, setup: RefusalSetup): void {
-  const { replies } = setup;
   /** Connections whose refusal waits for earlier replies. Node emits an error for every further read. */
   const ending = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (ending.has(socket)) return;
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
     const refused = refusalOf(error, setup.headerLimit);
-    const reply = replies.get(socket);
+    const reply = latestReply(socket);
     if (!reply || reply.writableFinished) return refuse(socket, refused, setup);
     if (!reply.req.complete) return refuseBody(reply, refused, { socket, setup });
     // The head of the next request waits until the connection is read again.

@@ -1,7 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 export type Serve = (req: IncomingMessage, res: ServerResponse) => void;
+
+const LATEST = Symbol('the latest reply of a connection');
+type Connection = Duplex & { [LATEST]?: ServerResponse };
+
+/** The reply to the last request that has arrived on a connection. */
+export const latestReply = (socket: Connection): ServerResponse | undefined => socket[LATEST];
 
 interface Waiting {
   readonly req: IncomingMessage;
@@ -31,6 +38,8 @@ export class Pipelines {
   }
 
   take(req: IncomingMessage, res: ServerResponse): void {
+    const connection: Connection = req.socket;
+    connection[LATEST] = res;
     if (this.#held) return void this.#held.push({ req, res });
     // Node assigns the socket to a response once the earlier ones have left: nearly every response has it from the
     // start.

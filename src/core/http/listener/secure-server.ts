@@ -8,13 +8,11 @@ export interface SecureSetup extends HandshakeSetup {
   readonly tls: TlsIdentity | undefined;
 }
 
-export function createListener(
+export const createListener = (
   options: ServerOptions,
   { tls, ...setup }: SecureSetup,
   answer: RequestListener,
-): Server {
-  return tls ? new SecureServer(options, { ...setup, tls }, answer) : createServer(options, answer);
-}
+): Server => (tls ? new SecureServer(options, { ...setup, tls }, answer) : createServer(options, answer));
 
 /** Gives new connections the certificate of the settings. Open ones keep theirs. */
 export function applyCertificate(server: Server, tls: TlsIdentity | undefined): void {

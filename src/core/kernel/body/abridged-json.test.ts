@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { abridge, isMostlyLong, LONG_TEXT_SHOWN } from '../../../formats/json/abridged.ts';
+import { abridge, isMostlyLong, LONG_TEXT_SHOWN } from './abridged-json.ts';
 import { scanObject } from './json-scan.ts';
 import { RequestBody } from './request-body.ts';
 import { runs } from '../../../../test/support/effort.ts';

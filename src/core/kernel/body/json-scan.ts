@@ -287,10 +287,9 @@ class Scanner {
   #tooMany(what: 'keys' | 'items', open: number): never {
     const limit = this.#limits[what];
     const place = placeAt(this.#bytes, open);
-    const subject = place === '' ? 'The body' : `\`${place}\``;
     throw new GatewayError(
       what === 'keys' ? 'too_many_keys' : 'too_many_items',
-      `${subject} has more than ${limit} ${what} (limits.json_${what}).`,
+      `${place === '' ? 'The body' : `\`${place}\``} has more than ${limit} ${what} (limits.json_${what}).`,
       { param: place === '' ? null : place },
     );
   }
@@ -316,9 +315,8 @@ const LETTER_T = 0x74;
 const LETTER_U = 0x75;
 
 /** A table with 1 for the bytes that `has` accepts, 0 for all others. */
-function byteSet(has: (byte: number) => boolean): Uint8Array {
-  return Uint8Array.from({ length: 256 }, (_, byte) => (has(byte) ? 1 : 0));
-}
+const byteSet = (has: (byte: number) => boolean): Uint8Array =>
+  Uint8Array.from({ length: 256 }, (_, byte) => (has(byte) ? 1 : 0));
 const oneOf = (text: string): Uint8Array => byteSet((byte) => text.includes(String.fromCharCode(byte)));
 
 const SPACE = oneOf(' \t\n\r');

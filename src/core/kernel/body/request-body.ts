@@ -5,7 +5,7 @@ import { applyEdits } from '../../../formats/json/edits.ts';
 import { spliceTexts, type Texts } from './edits.ts';
 import { LONG_TEXT, scanObject, type JsonLimits, type FieldSpan, type TopLevel } from './json-scan.ts';
 import { withListEdits } from './list-edits.ts';
-import { abridge, isMostlyLong } from '../../../formats/json/abridged.ts';
+import { abridge, isMostlyLong } from './abridged-json.ts';
 import { roughTokens } from './rough-tokens.ts';
 import { GatewayError } from '../../../plugin/errors.ts';
 import { shared } from '../outside/frozen.ts';

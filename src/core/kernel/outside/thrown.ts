@@ -6,6 +6,16 @@ const MAX_SHOWN = 200;
 /** `instanceof` runs the traps of a Proxy, which may throw. */
 export const isError = (thrown: unknown): thrown is Error => !types.isProxy(thrown) && thrown instanceof Error;
 
+/** Calls a function of a plugin. An async one returns a promise, whatever its type says. */
+export function contain(call: () => unknown, onThrown: (thrown: unknown) => void): void {
+  try {
+    const result = call();
+    if (result instanceof Promise) result.catch(onThrown);
+  } catch (thrown) {
+    onThrown(thrown);
+  }
+}
+
 /** Runs no code of the value. */
 export function show(thrown: unknown): string {
   if (types.isProxy(thrown)) return 'a Proxy';

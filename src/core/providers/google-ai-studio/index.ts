@@ -5,8 +5,6 @@ import { checkModelName, modelSegment } from '../model-name.ts';
 import type { Location, ModelCall } from '../provider.ts';
 import { readEmbeddingSettings, taskEndpoint, tasksBy } from '../vertex-ai/task-models.ts';
 import { batchEmbeddings, singleEmbedding } from './embeddings.ts';
-
-type Version = NonNullable<GoogleAiStudioEntry['api_version']>;
 type StudioEndpoint = Pick<Location, 'path' | 'codec'>;
 
 const NO_HEADERS = Object.freeze({});
@@ -32,7 +30,7 @@ function endpointOf(model: string, { task, stream, form }: ModelCall): StudioEnd
 
 function createEntry(entry: GoogleAiStudioEntry, base: Base, apiKey: string): OpenableEntry {
   const credentials = Object.freeze({ 'x-goog-api-key': apiKey });
-  const version: Version = entry.api_version ?? 'v1beta';
+  const version: NonNullable<GoogleAiStudioEntry['api_version']> = entry.api_version ?? 'v1beta';
   return {
     slug: entry.slug,
     provider: 'google-ai-studio',

@@ -32,15 +32,10 @@ export function readHeaders(entry: ExtraHeaders, own: ReadHeaders, report: Repor
   };
 }
 
-interface HeaderReading {
-  readonly taken: Set<string>;
-  readonly report: Report;
-}
-
 function readMap(
   key: 'headers' | 'secret_headers',
   written: Readonly<Record<string, string | Secret>>,
-  { taken, report }: HeaderReading,
+  { taken, report }: { readonly taken: Set<string>; readonly report: Report },
 ): Readonly<Record<string, string>> | undefined {
   const read = Object.entries(written).map(([title, given]) => {
     const name = title.toLowerCase();

@@ -122,8 +122,8 @@ function mistakeIn({ origin, prefix }: Base, hasKey: boolean): string | undefine
  * An OpenAI-compatible server that the request names. It receives the caller's own token or none: no credential of the
  * catalog goes to such a host. @param base as for an OpenAI SDK, checked against the allowed hosts
  */
-export function createCustomHost(base: URL, allowInsecure: boolean): ProviderEntry {
-  return openAiApiEntry({
+export const createCustomHost = (base: URL, allowInsecure: boolean): ProviderEntry =>
+  openAiApiEntry({
     slug: 'custom-host',
     provider: 'openai',
     semconvName: 'openai',
@@ -139,4 +139,3 @@ export function createCustomHost(base: URL, allowInsecure: boolean): ProviderEnt
     customTools: isOwn(base),
     place: placeUnder(base.pathname.replace(/\/+$/, '')),
   });
-}

@@ -121,9 +121,8 @@ function readPrivateKey(value: unknown, refuse: Refuse): KeyObject | undefined {
 }
 
 /** Distinguishes two keys of one account, also where the file has no private_key_id. */
-function fingerprint(privateKey: KeyObject): string {
-  return createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64');
-}
+const fingerprint = (privateKey: KeyObject): string =>
+  createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64');
 
 /** Signs an assertion without `sub`, which is for domain-wide delegation only. */
 function signAssertion({ clientEmail, privateKeyId, privateKey, audience }: Signer, wallMs: number): string {

@@ -31,9 +31,8 @@ function generateOnly(model: string, { task }: ModelCall): void {
 
 const verb = ({ plain, stream }: Verbs, call: ModelCall): string => (call.stream ? stream : plain);
 
-function published(publisher: string, model: string, method: string): string {
-  return `publishers/${publisher}/models/${modelSegment(model)}${method}`;
-}
+const published = (publisher: string, model: string, method: string): string =>
+  `publishers/${publisher}/models/${modelSegment(model)}${method}`;
 
 const withoutVersion = (model: string): string => model.replace(/(?<=.)@.*$/, '');
 
@@ -99,10 +98,8 @@ function extensionsOf(model: string): ReadonlySet<string> {
 
 const meta: Family = (model, call, settings) => openModel(`meta/${model}`, call, settings);
 
-type EndpointMethod = NonNullable<VertexEndpoint['method']>;
-
 /** Path and format of an endpoint, by the `method` in its settings. */
-export const ENDPOINT_METHODS: Readonly<Record<EndpointMethod, Family>> = {
+export const ENDPOINT_METHODS: Readonly<Record<NonNullable<VertexEndpoint['method']>, Family>> = {
   chat: (id, call) => {
     generateOnly(id, call);
     return { path: chatOf(id), format: 'openai-chat', model: id };
@@ -185,8 +182,7 @@ function readOpenModel(name: string, publisher: string): FamilyModel {
 export function tasksOf(name: string): ReadonlySet<ModelTask> | undefined {
   if (name.startsWith(ENDPOINT_PREFIX)) return undefined;
   const named = unlessRefused(() => readFamily(name));
-  if (!named) return undefined;
-  return tasksBy(named.model, (task) => endpointOf(named, task));
+  return named ? tasksBy(named.model, (task) => endpointOf(named, task)) : undefined;
 }
 
 /** The API of a model that answers; undefined where its name does not determine it. */

@@ -26,12 +26,10 @@ export interface TokenCall {
 }
 
 /** Makes the call and returns the JSON object of a 2xx. Throws TokenFault. */
-export async function callForJson(
+export const callForJson = async (
   call: TokenCall,
   setup: Pick<ProviderSetup, 'upstreamExchange'>,
-): Promise<Record<string, unknown>> {
-  return readJson(await exchange(call, setup), call);
-}
+): Promise<Record<string, unknown>> => readJson(await exchange(call, setup), call);
 
 /** Makes the call. Throws TokenFault where there is no reply. */
 export function exchange(
@@ -55,18 +53,16 @@ export function readJson(reply: SmallReply, { who, secrets }: TokenCall): Record
   return json;
 }
 
-export function formRequest(
+export const formRequest = (
   endpoint: { readonly url: string; readonly listed: boolean },
   fields: Readonly<Record<string, string>>,
-): TokenCall['request'] {
-  return {
-    url: endpoint.url,
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-    body: new URLSearchParams(fields).toString(),
-    allowInsecure: endpoint.listed,
-  };
-}
+): TokenCall['request'] => ({
+  url: endpoint.url,
+  method: 'POST',
+  headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+  body: new URLSearchParams(fields).toString(),
+  allowInsecure: endpoint.listed,
+});
 
 /** The reply of a token endpoint (RFC 6749 section 5.1). */
 export function readMintedToken(json: Readonly<Record<string, unknown>>, who: string): MintedToken {
@@ -91,9 +87,8 @@ export function readAccessToken(json: Readonly<Record<string, unknown>>, who: st
 }
 
 /** RFC 6750 section 2.1: the characters of a bearer token. Other values must not become part of a header. */
-export function isBearerToken(value: unknown): value is string {
-  return typeof value === 'string' && /^[A-Za-z0-9\-._~+/]+=*$/.test(value);
-}
+export const isBearerToken = (value: unknown): value is string =>
+  typeof value === 'string' && /^[A-Za-z0-9\-._~+/]+=*$/.test(value);
 
 /** `invalid_grant: Invalid JWT Signature.` of OAuth, `PERMISSION_DENIED: …` of Google's APIs; `''` for neither. */
 function reasonOf({ error, error_description: description }: Readonly<Record<string, unknown>> = {}): string {

@@ -36,9 +36,8 @@ export function explainPermission(failure: UpstreamFailure): UpstreamFailure {
 const TOO_LARGE = /^The (?:request|message) size \(.{0,200}\) exceeds\b/;
 
 /** Claude's words, at which Claude Code compacts the conversation (docs/protocols/vertex-ai.md#claude-too-long). */
-export function explainSize(failure: UpstreamFailure): UpstreamFailure {
-  return TOO_LARGE.test(failure.message) ? { ...failure, message: 'Input is too long.' } : failure;
-}
+export const explainSize = (failure: UpstreamFailure): UpstreamFailure =>
+  TOO_LARGE.test(failure.message) ? { ...failure, message: 'Input is too long.' } : failure;
 
 function withHint(failure: UpstreamFailure, hint: string): UpstreamFailure {
   const message = failure.message.trimEnd();

@@ -25,14 +25,12 @@ const DEFAULT_LIFETIME_SECONDS = 3_600;
 /** Google's limits (an hour, unless an organisation policy extends it to twelve). */
 const LIFETIME_SECONDS = { least: 600, most: 43_200 };
 
-interface ImpersonationSettings {
-  readonly url: unknown;
-  readonly lifetimeSeconds?: unknown;
-  readonly delegates?: unknown;
-}
-
 export function readImpersonation(
-  { url, lifetimeSeconds = DEFAULT_LIFETIME_SECONDS, delegates = [] }: ImpersonationSettings,
+  {
+    url,
+    lifetimeSeconds = DEFAULT_LIFETIME_SECONDS,
+    delegates = [],
+  }: { readonly url: unknown; readonly lifetimeSeconds?: unknown; readonly delegates?: unknown },
   { setup, refuse }: SourceContext,
 ): Impersonation | undefined {
   const endpoint = impersonationEndpoint(url, setup.tokenUris);
@@ -51,9 +49,8 @@ const isWholeNumber = (value: unknown): value is number => Number.isInteger(valu
 const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '');
 
-export function impersonationKey({ endpoint, lifetimeSeconds, delegates }: Impersonation): string {
-  return JSON.stringify([endpoint.url, lifetimeSeconds, delegates]);
-}
+export const impersonationKey = ({ endpoint, lifetimeSeconds, delegates }: Impersonation): string =>
+  JSON.stringify([endpoint.url, lifetimeSeconds, delegates]);
 
 /** Exchanges the token of an account that may impersonate the service account for a token of the latter. Throws TokenFault. */
 export async function impersonate(

@@ -140,6 +140,5 @@ export function createAdHocVertex({ projectId, region }: { projectId: string; re
   });
 }
 
-function unusablePlace(subject: string, value: string): GatewayError {
-  return new GatewayError('invalid_header', `The Vertex ${subject} header has an invalid value: ${quote(value)}.`);
-}
+const unusablePlace = (subject: string, value: string): GatewayError =>
+  new GatewayError('invalid_header', `The Vertex ${subject} header has an invalid value: ${quote(value)}.`);

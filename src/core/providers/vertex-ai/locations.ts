@@ -7,12 +7,10 @@ import { BETA_NAMES } from './betas.ts';
 import { claude, ENDPOINT_PREFIX, google, readFamily, type Family } from './families.ts';
 import { explainPrefix, explainSize, forgottenPrefix, explainPermission } from './hints.ts';
 
-type ApiVersion = 'v1' | 'v1beta1';
-
 /** A project in a location, with the entry's settings for the models there. */
 export interface RegionalProject {
   readonly base: Base;
-  readonly version: ApiVersion;
+  readonly version: 'v1' | 'v1beta1';
   readonly projectId: string;
   readonly region: string;
   /** The location for counting Claude's tokens, if it is another one. */
@@ -84,12 +82,9 @@ export function vertexLocations(project: RegionalProject): Locate {
 }
 
 /** Express mode: an API key in place of a project, for Gemini alone (docs/protocols/vertex-ai.md#express-mode). */
-export function expressLocations({
-  base,
-  version,
-  embeddings,
-}: Pick<RegionalProject, 'base' | 'version' | 'embeddings'>): Locate {
-  return (name, call, headers = NO_HEADERS) => {
+export const expressLocations =
+  ({ base, version, embeddings }: Pick<RegionalProject, 'base' | 'version' | 'embeddings'>): Locate =>
+  (name, call, headers = NO_HEADERS) => {
     const { family, model } = readFamily(name);
     if (family !== google) {
       throw unusable(
@@ -100,4 +95,3 @@ export function expressLocations({
     const { path, ...endpoint } = family(model, call, embeddings);
     return { origin: base.origin, path: `${base.prefix}/${version}/${path}`, ...endpoint, host: 'vertex', headers };
   };
-}

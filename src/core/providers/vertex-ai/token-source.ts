@@ -35,9 +35,8 @@ export interface SourceContext {
 export const NOT_LISTED = "is neither Google's nor listed in egress.token_uris of server.yaml";
 
 /** The text of a field; undefined where it is empty or not text. */
-export function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
 
 /** Checks the fields that all types of credentials share. True, with a reported problem, where one makes it unusable. */
 export function isUnusable(

@@ -4,8 +4,7 @@ import type { RecordedCost } from '../costs.ts';
 import type { RecordedAttempt, RecordedSemantic, RecordedSkip, RecordedTry } from '../record.ts';
 import { roundSimilarity } from '../record-semantic.ts';
 import { SPAN } from '../semconv.ts';
-import type { RecordField } from './record-field.ts';
-import { group, rows } from './rows.ts';
+import { group, rows, type RecordField } from './record-field.ts';
 
 const TRY_FIELDS: readonly RecordField<RecordedTry>[] = [
   { record: 'started_ms', as: 'ms', value: 'startedMs' },
@@ -48,7 +47,7 @@ export const TOKEN_FIELDS: readonly RecordField<Usage>[] = [
 export const usdOfNano = (nano: number | undefined): number | undefined =>
   nano === undefined ? undefined : nano / 1e9;
 
-const costFields = ({ nano, source, unknown }: RecordedCost): object => ({
+export const costFields = ({ nano, source, unknown }: RecordedCost): object => ({
   cost_usd: usdOfNano(nano),
   cost_source: source,
   cost_unknown: unknown,
@@ -96,6 +95,7 @@ export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
   { span: SPAN.cacheReadTokens, as: 'plain', value: ({ usage }) => usage?.cacheRead },
   { span: SPAN.cacheWriteTokens, as: 'plain', value: ({ usage }) => usage?.cacheWrite },
   { span: SPAN.reasoningTokens, as: 'plain', value: ({ usage }) => usage?.reasoning },
+  { record: 'prefixes', as: 'json', value: 'prefixes' },
   { record: 'token_count', as: 'text', value: ({ estimated }) => (estimated ? 'estimate' : undefined) },
   { record: 'cost_usd', span: SPAN.cost, as: 'plain', value: ({ cost }) => usdOfNano(cost?.nano) },
   { record: 'cost_source', span: SPAN.costSource, as: 'text', value: ({ cost }) => cost?.source },
@@ -111,7 +111,7 @@ export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
     as: 'texts',
     value: ({ losses }) => textsOf(losses, ({ param, action }) => `${param}: ${action}`),
   },
-  { record: 'files', as: 'json', value: filesOf },
+  { record: 'files', as: 'json', value: ({ files }) => (files.length > 0 ? files : undefined) },
   { span: SPAN.lostParams, as: 'texts', value: ({ losses }) => (losses.length > 0 ? namesOf(losses) : undefined) },
   {
     record: 'defaulted',
@@ -131,14 +131,14 @@ export const SKIP_FIELDS: readonly RecordField<RecordedSkip>[] = [
 ];
 
 /** A generation that ended abnormally has the finish reason `error` (GenAI conventions, PR 363). */
-function finishReasonsOf({ outcome, finish: finished }: RecordedAttempt): string[] | undefined {
+export function finishReasonsOf({ outcome, finish: finished }: RecordedAttempt): string[] | undefined {
   const finish = outcome === 'success' ? finished : 'error';
   return finish && [finish];
 }
 
 const MAX_LOSSES = 20;
 
-function namesOf(losses: RecordedAttempt['losses']): string[] {
+export function namesOf(losses: RecordedAttempt['losses']): string[] {
   const named = losses.filter(({ count }) => count === undefined).slice(0, MAX_LOSSES);
   const more = countLosses(losses) - named.length;
   return [...named.map(({ param }) => param), ...(more > 0 ? [`(+${more} more)`] : [])];
@@ -152,20 +152,16 @@ export const branchOf = ({ at, condition, to, tests }: ChosenBranch): object => 
 });
 
 /** The claimed counts as texts, because JSON has no NaN and no infinity. */
-const claimsOf = (claims: Usage): object =>
+export const claimsOf = (claims: Usage): object =>
   Object.fromEntries(
     Object.entries(claims).flatMap(([name, value]) => (typeof value === 'number' ? [[name, String(value)]] : [])),
   );
-
-export function filesOf({ files }: RecordedAttempt): readonly object[] | undefined {
-  return files.length > 0 ? files : undefined;
-}
 
 /** Undefined for an empty list. */
 export const textsOf = <T>(list: readonly T[], write: (item: T) => string): string[] | undefined =>
   list.length === 0 ? undefined : list.map(write);
 
-function failureOf({ errorCode, errorType, failure }: RecordedAttempt): object | undefined {
+export function failureOf({ errorCode, errorType, failure }: RecordedAttempt): object | undefined {
   if (errorCode === undefined) return undefined;
   return {
     code: errorCode,
@@ -187,7 +183,7 @@ export const semanticOf = ({ result, reason, similarity }: RecordedSemantic): ob
   similarity: roundSimilarity(similarity),
 });
 
-const wholeSemantic = (semantic: RecordedSemantic): object => ({
+export const wholeSemantic = (semantic: RecordedSemantic): object => ({
   ...semanticOf(semantic),
   embedding: semantic.embedding && vectorsCall(semantic.embedding),
 });

@@ -1,43 +1,24 @@
 import type { BoundedRecord } from '../bounded-record.ts';
 import { totalCost } from '../costs.ts';
+import { cut } from '../cut.ts';
 import type { RecordedAttempt } from '../record.ts';
 import { roundSimilarity } from '../record-semantic.ts';
 import { SPAN } from '../semconv.ts';
-import {
-  ATTEMPT_FIELDS,
-  branchOf,
-  filesOf,
-  semanticOf,
-  SKIP_FIELDS,
-  textsOf,
-  TOKEN_FIELDS,
-  usdOfNano,
-} from './attempt-fields.ts';
-import type { RecordField } from './record-field.ts';
-import { group, rows } from './rows.ts';
+import { ATTEMPT_FIELDS, branchOf, semanticOf, SKIP_FIELDS, textsOf, TOKEN_FIELDS } from './attempt-fields.ts';
+import { group, part, rows, type RecordField } from './record-field.ts';
 
-/** A status, which a request has once it has ended. */
-const whenOver =
-  (status: 'status' | 'outcomeStatus') =>
-  (record: BoundedRecord): number | undefined =>
-    record.state === 'running' ? undefined : record[status];
+/** The record itself, once the request has ended. */
+const overOf = (record: BoundedRecord): BoundedRecord | undefined => (record.state === 'running' ? undefined : record);
 
-/** A value of the attempt that answered, or of the last one that failed. */
-const ofLast =
-  <V>(valueOf: (attempt: RecordedAttempt) => V) =>
-  ({ attempts }: BoundedRecord): V | undefined => {
-    const last = attempts.at(-1);
-    return last && valueOf(last);
-  };
+/** The attempt that answered, or the last one that failed. */
+const lastOf = ({ attempts }: BoundedRecord): RecordedAttempt | undefined => attempts.at(-1);
 
-function paidUsageOf({ attempts }: BoundedRecord): RecordedAttempt['usage'] {
-  const last = attempts.at(-1);
-  return last?.answered ? last.usage : undefined;
-}
+const costOf = ({ attempts }: BoundedRecord): ReturnType<typeof totalCost> => totalCost(attempts);
 
 const CONFIG_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { record: 'id', as: 'text', value: 'configId' },
   { record: 'hash', as: 'text', value: 'configHash' },
+  { record: 'by', as: 'text', value: 'namesConfig' },
 ];
 
 const PROMPT_FIELDS: readonly RecordField<NonNullable<BoundedRecord['prompt']>>[] = [
@@ -47,16 +28,12 @@ const PROMPT_FIELDS: readonly RecordField<NonNullable<BoundedRecord['prompt']>>[
 
 /**
  * The fields that the access line, the admin listener's records and the server span show of a request, in their order.
- * A new field is one row. `attempts.at(-1)` is the attempt that answered, or the last that failed.
+ * A new field is one row.
  */
 export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { line: 'request_id', record: 'request_id', as: 'unique', value: 'id' },
   { record: 'time', as: 'time', value: 'receivedAt' },
-  {
-    record: 'ended',
-    as: 'time',
-    value: ({ state, receivedAt, durationMs }) => (state === 'running' ? undefined : receivedAt + durationMs),
-  },
+  part(overOf, [{ record: 'ended', as: 'time', value: ({ receivedAt, durationMs }) => receivedAt + durationMs }]),
   { record: 'state', as: 'text', value: 'state' },
   { line: 'trace_id', record: 'trace_id', as: 'unique', value: 'traceId' },
   { line: 'span_id', as: 'unique', value: 'spanId' },
@@ -65,9 +42,9 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { line: 'route', record: 'route', as: 'text', orNull: true, value: 'route' },
   { line: 'path', record: 'path', as: 'text', value: 'path' },
   { record: 'operation', as: 'text', value: 'operation' },
-  { line: 'status', record: 'status', span: SPAN.httpStatus, as: 'plain', value: whenOver('status') },
+  part(overOf, [{ line: 'status', record: 'status', span: SPAN.httpStatus, as: 'plain', value: 'status' }]),
   { record: 'outcome', as: 'text', value: 'outcome' },
-  { record: 'outcome_status', as: 'plain', value: whenOver('outcomeStatus') },
+  part(overOf, [{ record: 'outcome_status', as: 'plain', value: 'outcomeStatus' }]),
   { line: 'duration_ms', record: 'duration_ms', as: 'ms', value: 'durationMs' },
   { line: 'overhead_ms', record: 'overhead_ms', as: 'ms', value: 'overheadMs' },
   { line: 'ttfc_ms', record: 'first_content_ms', as: 'ms', value: 'firstContentMs' },
@@ -80,15 +57,20 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { line: 'config_id', span: SPAN.configId, as: 'text', value: 'configId' },
   { line: 'gateway_config_hash', as: 'text', value: 'configHash' },
   group({ record: 'config' }, CONFIG_FIELDS, (record) => (record.configId === undefined ? undefined : record)),
+  {
+    record: 'model',
+    as: 'text',
+    // Empty: the request named none, and got a config.
+    value: ({ askedModel = '', configId }) =>
+      askedModel === '' && configId === undefined ? undefined : cut(askedModel),
+  },
   { line: 'alias', record: 'alias', span: SPAN.alias, as: 'text', value: 'alias' },
   { line: 'prompt', as: 'text', value: ({ prompt }) => prompt && `${prompt.id}@${prompt.version}` },
   group({ record: 'prompt' }, PROMPT_FIELDS, ({ prompt }) => prompt),
   { line: 'upload', record: 'upload', as: 'json', value: 'upload' },
-  {
-    span: SPAN.cacheSimilarity,
-    as: 'plain',
-    value: ({ attempts }) => roundSimilarity(attempts.at(-1)?.semantic?.similarity),
-  },
+  part(lastOf, [
+    { span: SPAN.cacheSimilarity, as: 'plain', value: ({ semantic }) => roundSimilarity(semantic?.similarity) },
+  ]),
   { span: SPAN.promptName, as: 'text', value: ({ prompt }) => prompt?.id },
   { span: SPAN.promptVersion, as: 'text', value: ({ prompt }) => prompt && String(prompt.version) },
   { line: 'key_id', record: 'key_id', span: SPAN.keyId, as: 'text', value: 'keyId' },
@@ -101,46 +83,55 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     as: 'plain',
     value: ({ metadataDropped }) => metadataDropped || undefined,
   },
-  { line: 'provider', as: 'text', value: ({ attempts }) => attempts.at(-1)?.place?.provider },
-  { line: 'request_model', as: 'text', value: ({ attempts }) => attempts.at(-1)?.place?.model },
-  { line: 'response_model', as: 'text', value: ({ attempts }) => attempts.at(-1)?.responseModel },
-  { line: 'answered_by_other', as: 'text', value: ({ attempts }) => attempts.at(-1)?.substitution },
-  { record: 'commit', as: 'text', value: ({ attempts }) => attempts.at(-1)?.commit },
-  { line: 'finish_reason', record: 'finish_reason', as: 'text', value: ({ attempts }) => attempts.at(-1)?.finish },
+  part(lastOf, [
+    { line: 'provider', as: 'text', value: ({ place }) => place?.provider },
+    { line: 'request_model', as: 'text', value: ({ place }) => place?.model },
+    { line: 'response_model', as: 'text', value: 'responseModel' },
+    { line: 'answered_by_other', as: 'text', value: 'substitution' },
+    { record: 'commit', as: 'text', value: 'commit' },
+    { line: 'finish_reason', record: 'finish_reason', as: 'text', value: 'finish' },
+  ]),
   rows({ line: 'attempts', record: 'attempts' }, ATTEMPT_FIELDS, ({ attempts }) => attempts),
   { line: 'retries', as: 'plain', value: ({ attempts, retries }) => (attempts.length > 0 ? retries : undefined) },
   { record: 'retries', as: 'plain', value: 'retries' },
-  { line: 'semantic', as: 'json', value: ofLast(({ semantic }) => semantic && semanticOf(semantic)) },
-  { line: 'token_count', as: 'text', value: ({ attempts }) => (attempts.at(-1)?.estimated ? 'estimate' : undefined) },
-  {
-    line: 'losses',
-    as: 'texts',
-    value: ({ attempts }) => textsOf(attempts.at(-1)?.losses ?? [], ({ param, action }) => `${param}:${action}`),
-  },
-  { line: 'files', as: 'json', value: ofLast(filesOf) },
-  {
-    line: 'defaulted',
-    as: 'texts',
-    value: ({ attempts }) => textsOf(attempts.at(-1)?.defaulted ?? [], ({ param, value }) => `${param}:${value}`),
-  },
-  group({ line: 'tokens' }, TOKEN_FIELDS, paidUsageOf),
-  { span: SPAN.inputTokens, as: 'plain', value: (record) => paidUsageOf(record)?.input },
-  { span: SPAN.outputTokens, as: 'plain', value: (record) => paidUsageOf(record)?.output },
-  {
-    line: 'cost_usd',
-    record: 'cost_usd',
-    span: SPAN.cost,
-    as: 'plain',
-    value: ({ attempts }) => usdOfNano(totalCost(attempts)?.nano),
-  },
-  { line: 'cost_source', as: 'text', value: ({ attempts }) => attempts.at(-1)?.cost?.source },
-  { line: 'cost_unknown', record: 'cost_unknown', as: 'text', value: ({ attempts }) => totalCost(attempts)?.unknown },
-  {
-    line: 'saved_usd',
-    record: 'saved_usd',
-    as: 'plain',
-    value: ({ attempts }) => usdOfNano(totalCost(attempts)?.saved),
-  },
+  part(lastOf, [
+    { line: 'semantic', as: 'json', value: ({ semantic }) => semantic && semanticOf(semantic) },
+    { line: 'token_count', as: 'text', value: ({ estimated }) => (estimated ? 'estimate' : undefined) },
+    {
+      line: 'losses',
+      as: 'texts',
+      value: ({ losses }) => (losses.length > 0 ? losses.map(({ param, action }) => `${param}:${action}`) : undefined),
+    },
+    { line: 'files', as: 'json', value: ({ files }) => (files.length > 0 ? files : undefined) },
+    {
+      line: 'defaulted',
+      as: 'texts',
+      value: ({ defaulted }) =>
+        defaulted.length > 0 ? defaulted.map(({ param, value }) => `${param}:${value}`) : undefined,
+    },
+    group({ line: 'tokens' }, TOKEN_FIELDS, ({ answered, usage }) => (answered ? usage : undefined)),
+    { span: SPAN.inputTokens, as: 'plain', value: ({ answered, usage }) => (answered ? usage?.input : undefined) },
+    { span: SPAN.outputTokens, as: 'plain', value: ({ answered, usage }) => (answered ? usage?.output : undefined) },
+  ]),
+  part(costOf, [
+    {
+      line: 'cost_usd',
+      record: 'cost_usd',
+      span: SPAN.cost,
+      as: 'plain',
+      value: ({ nano }) => (nano === undefined ? undefined : nano / 1e9),
+    },
+  ]),
+  part(lastOf, [{ line: 'cost_source', as: 'text', value: ({ cost }) => cost?.source }]),
+  part(costOf, [
+    { line: 'cost_unknown', record: 'cost_unknown', as: 'text', value: 'unknown' },
+    {
+      line: 'saved_usd',
+      record: 'saved_usd',
+      as: 'plain',
+      value: ({ saved }) => (saved === undefined ? undefined : saved / 1e9),
+    },
+  ]),
   rows({ line: 'skipped', record: 'skipped' }, SKIP_FIELDS, ({ skipped }) => skipped),
   {
     line: 'guards',
@@ -172,6 +163,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     as: 'json',
     value: ({ conditions }) => (conditions.length > 0 ? conditions.map(branchOf) : undefined),
   },
+  { record: 'draws', as: 'json', value: 'draws' },
   {
     record: 'left_out',
     as: 'json',

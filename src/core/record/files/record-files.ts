@@ -157,9 +157,8 @@ export class RecordFiles {
   }
 }
 
-function reasonOf({ code = '' }: NodeJS.ErrnoException): RecordDropReason {
-  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG' ? 'no_space' : 'error';
-}
+const reasonOf = ({ code = '' }: NodeJS.ErrnoException): RecordDropReason =>
+  code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG' ? 'no_space' : 'error';
 
 class JsonLinesFile {
   readonly #handle: FileHandle;

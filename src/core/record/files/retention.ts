@@ -8,18 +8,6 @@ export const RECORD_FILE = {
   pattern: /^records-\d{8}T\d{6}Z-.*\.jsonl$/,
 };
 
-interface FolderLimits {
-  readonly dir: string;
-  readonly maxBytes: number;
-  readonly maxAgeMs: number;
-}
-
-interface KeptFile {
-  readonly path: string;
-  readonly bytes: number;
-  readonly changedAt: number;
-}
-
 /**
  * Removes files of records that are too old, and the oldest until the rest leaves room for another file. Several
  * processes may do this in one folder: a file that is already gone is no error.
@@ -27,7 +15,7 @@ interface KeptFile {
  * @param free bytes that must be left
  */
 export async function removeOldFiles(
-  { dir, maxBytes, maxAgeMs }: FolderLimits,
+  { dir, maxBytes, maxAgeMs }: { readonly dir: string; readonly maxBytes: number; readonly maxAgeMs: number },
   { now, keep, free }: { readonly now: number; readonly keep: string; readonly free: number },
 ): Promise<void> {
   const names = (await readdir(dir)).filter((name) => RECORD_FILE.pattern.test(name) && name !== keep);
@@ -42,7 +30,9 @@ export async function removeOldFiles(
   }
 }
 
-async function describe(path: string): Promise<KeptFile | undefined> {
+async function describe(
+  path: string,
+): Promise<{ readonly path: string; readonly bytes: number; readonly changedAt: number } | undefined> {
   const found = await stat(path).catch(ignoreMissing);
   return found && { path, bytes: found.size, changedAt: found.mtimeMs };
 }

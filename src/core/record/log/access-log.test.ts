@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { plainCosts, anyRecord } from '../records.testkit.ts';
 import type { BoundedRecord } from '../bounded-record.ts';
 import { createStillClock, WALL } from '../exchange.testkit.ts';
-import { msText } from '../fields/line-text.ts';
+import { msText } from '../fields/json-text.ts';
 import type { RecordedAttempt, RecordedSkip } from '../record.ts';
 import { createAccessLog } from './access-log.ts';
 import { createLogger } from './logger.ts';
@@ -133,7 +133,7 @@ describe('an access line', () => {
     const written = createAccessLog({
       log: asked!,
       mode: 'all',
-      lines: { worker, write: (line) => void lines.push(line.toString()) },
+      lines: { worker, write: (line) => void lines.push(line) },
     });
     fc.assert(
       fc.property(anyRecord, (record) => {
@@ -154,7 +154,7 @@ describe('an access line', () => {
     const written = createAccessLog({
       log: createLogger({ level: 'info' }),
       mode: 'all',
-      lines: { write: (line) => void lines.push(line.toString()) },
+      lines: { write: (line) => void lines.push(line) },
     });
     const [record] = fc.sample(anyRecord, 1);
     for (const at of [0, 0, 1]) written(record!, WALL + at);

@@ -1,15 +1,12 @@
 import type { Logger } from 'pino';
 import type { BoundedRecord } from '../bounded-record.ts';
-import { LineParts } from '../fields/line-parts.ts';
-import { membersWriter } from '../fields/line-text.ts';
-import { REQUEST_FIELDS } from '../fields/request-fields.ts';
+import { lineOf } from '../fields/line.generated.ts';
 
 /** Writes the one line of a request whose reply has ended. @param wallMs time of its end */
 export type AccessLog = (record: BoundedRecord, wallMs: number) => void;
 
 export interface AccessLines {
-  /** @param line valid during the call */
-  write(line: LineParts): void;
+  write(line: string): void;
   /** Number of the worker process, when several processes write to the same output. */
   readonly worker?: number | undefined;
 }
@@ -24,12 +21,10 @@ export interface AccessLogOptions {
 /** Maximum access lines per second for requests rejected by overload, so that the log is not flooded as well. */
 const OVERLOAD_LINES = 10;
 
-const membersOf = membersWriter(REQUEST_FIELDS, ',');
-
 /**
  * Levels: error for a 5xx and a stream that was interrupted after its 200; warn for a 4xx; info for the rest, clients
  * that left (499) among them. Requests rejected by overload get at most `OVERLOAD_LINES` lines per second; the next
- * line reports how many were omitted. The lines equal those of the logger, which takes 20 µs for one; this takes 3
+ * line reports how many were omitted. The lines equal those of the logger, which takes 20 µs for one; this takes 1
  * (measured).
  */
 export function createAccessLog({ log, mode, lines }: AccessLogOptions): AccessLog {
@@ -38,7 +33,6 @@ export function createAccessLog({ log, mode, lines }: AccessLogOptions): AccessL
   // Requests that end in the same millisecond have the same text.
   let latestMs = NaN;
   let time = '';
-  const line = new LineParts();
   const ofWorker = lines.worker === undefined ? '"' : `","worker":${lines.worker}`;
   return (record, wallMs) => {
     const level = levelOf(record);
@@ -51,13 +45,7 @@ export function createAccessLog({ log, mode, lines }: AccessLogOptions): AccessL
       if (without > 0) end = `,"not_logged":${without}${end}`;
     }
     if (wallMs !== latestMs) time = new Date((latestMs = wallMs)).toISOString();
-    line.clear();
-    line.add(STARTS[level]);
-    line.add(time);
-    line.add(ofWorker);
-    membersOf(record, line);
-    line.add(end);
-    lines.write(line);
+    lines.write(lineOf(STARTS[level] + time + ofWorker, record) + end);
   };
 }
 

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LineParts } from '../fields/line-parts.ts';
 import { LineWriter, type Dropped, type DropReason, type LineWriterSystem } from './line-writer.ts';
 import { runs } from '../../../../test/support/effort.ts';
 
@@ -232,24 +231,6 @@ describe('the line writer', () => {
         expect(whole.length + dropped).toBe(lines.length);
       }),
       { numRuns: runs(1000) },
-    );
-  });
-
-  it('writes the parts of a line as their text, and from the memory of earlier batches', () => {
-    fc.assert(
-      fc.property(fc.array(fc.array(fc.string({ unit: 'binary', maxLength: 12 })), { maxLength: 20 }), (lines) => {
-        const { system, writer } = open([], 32);
-        const parts = new LineParts();
-        for (const texts of lines) {
-          parts.clear();
-          for (const text of texts) parts.add(text);
-          writer.writeSoon(parts);
-          // Some batches leave before the next line comes.
-          if (texts.length % 2 === 0) system.run();
-        }
-        system.run();
-        expect(system.text).toBe(Buffer.from(lines.flat().join('')).toString('latin1'));
-      }),
     );
   });
 });

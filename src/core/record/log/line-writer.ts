@@ -1,5 +1,4 @@
 import { write, writeSync } from 'node:fs';
-import type { LineParts } from '../fields/line-parts.ts';
 
 /** Why a line was not written. Labels of a metric: the list is closed. */
 export const DROP_REASONS = ['no_space', 'stalled', 'closed', 'error'] as const;
@@ -97,7 +96,7 @@ export class LineWriter {
   }
 
   /** Writes a line together with others: when a batch is full, or after `GATHER_MS`. */
-  writeSoon(line: string | LineParts): void {
+  writeSoon(line: string): void {
     if (!this.#hold(line) || this.#state !== 'idle') return;
     if (this.#batches.length === 1 && !this.#isGathering) {
       this.#isGathering = true;
@@ -113,9 +112,9 @@ export class LineWriter {
   };
 
   /** Adds a line to the batches. Returns false if it need not be written, because it was dropped or the process ends. */
-  #hold(line: string | LineParts): boolean {
+  #hold(line: string): boolean {
     if (this.#state === 'ended') {
-      this.#writeNow(Buffer.from(line.toString()), 0);
+      this.#writeNow(Buffer.from(line), 0);
       return false;
     }
     const { batchBytes } = this.#options;
@@ -126,19 +125,18 @@ export class LineWriter {
       this.#add(line, last);
       return true;
     }
-    const text = line.toString();
-    const bytes = Buffer.byteLength(text);
+    const bytes = Buffer.byteLength(line);
     if (this.#heldBytes + bytes > MAX_WAITING_BYTES) {
       this.#drop('stalled', 1);
       return false;
     }
-    this.#add(text, last && last.bytes + bytes <= batchBytes ? last : this.#openBatch(bytes));
+    this.#add(line, last && last.bytes + bytes <= batchBytes ? last : this.#openBatch(bytes));
     return true;
   }
 
-  #add(line: string | LineParts, batch: Batch): void {
+  #add(line: string, batch: Batch): void {
     const { buffer, bytes } = batch;
-    const written = typeof line === 'string' ? buffer.write(line, bytes) : line.writeTo(buffer, bytes);
+    const written = buffer.write(line, bytes);
     batch.bytes += written;
     this.#heldBytes += written;
   }

@@ -1,5 +1,4 @@
 import { writeSync } from 'node:fs';
-import type { LineParts } from '../fields/line-parts.ts';
 import { LineWriter, type Dropped, type DropReason } from './line-writer.ts';
 
 /** The size of one read of Docker's log copier, which splits larger writes. */
@@ -10,7 +9,7 @@ const ATOMIC_BATCH_BYTES = 4096;
 export interface LogOutput {
   write(line: string): void;
   /** Writes a line together with others, a few milliseconds later. */
-  writeSoon(line: string | LineParts): void;
+  writeSoon(line: string): void;
 }
 
 export class TeeOutput implements LogOutput {
@@ -30,9 +29,9 @@ export class TeeOutput implements LogOutput {
     this.#also?.(line);
   }
 
-  writeSoon(line: string | LineParts): void {
+  writeSoon(line: string): void {
     this.#output.writeSoon(line);
-    this.#also?.(line.toString());
+    this.#also?.(line);
   }
 }
 

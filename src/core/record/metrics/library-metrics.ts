@@ -3,7 +3,7 @@ import { each, metric } from './metric-spec.ts';
 
 const REQUEST_OUTCOMES = ['success', 'error', 'aborted'] as const satisfies readonly RequestRecord['outcome'][];
 
-const UPLOAD = 'files.create';
+export const UPLOAD = 'files.create';
 
 export const LIBRARY_METRICS = {
   aliasRequests: metric({
@@ -11,9 +11,10 @@ export const LIBRARY_METRICS = {
     help: 'Requests whose model is an alias of catalog.yaml, by alias, the model of the last attempt (as in gatehouse_upstream_requests_total, empty without one) and outcome: success, error, aborted (the client disconnected). All other metrics have the model alone.',
     labels: ['alias', 'provider', 'request_model', 'outcome'],
     ofRequest: ({ alias, attempts, outcome }, note) => {
-      if (alias === undefined) return;
-      const place = attempts.at(-1)?.place;
-      note({ alias, provider: place?.provider ?? '', request_model: place?.modelLabel ?? '', outcome });
+      if (alias !== undefined) {
+        const place = attempts.at(-1)?.place;
+        note({ alias, provider: place?.provider ?? '', request_model: place?.modelLabel ?? '', outcome });
+      }
     },
   }),
   promptRequests: metric({

@@ -19,7 +19,7 @@ export type MetricRows = Readonly<Record<string, MetricSpec>>;
 
 const rowsOfAddOns: Record<string, MetricSpec> = {};
 
-/** Called while an add-on is registered, before any family is opened. */
+/** Called while an add-on is registered, before any family is opened. An add-on counts what its rows count. */
 export const addMetrics = (rows: MetricRows): void => void Object.assign(rowsOfAddOns, rows);
 
 /** The rows of the core, then those of the add-ons. */

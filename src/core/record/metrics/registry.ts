@@ -227,9 +227,8 @@ export const contentTypeFor = (accept: string | undefined): PrometheusContentTyp
   wantsOpenMetrics(accept) ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** Prometheus lists OpenMetrics first when it prefers it; any client that does not list it gets the text format. */
-function wantsOpenMetrics(accept: string | undefined): boolean {
-  return (accept ?? '').split(',').some((range) => {
+const wantsOpenMetrics = (accept: string | undefined): boolean =>
+  (accept ?? '').split(',').some((range) => {
     const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
     return type === 'application/openmetrics-text' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
   });
-}

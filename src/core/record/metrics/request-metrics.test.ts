@@ -7,29 +7,27 @@ import { CallersAsLabels } from './caller-labels.ts';
 import { MAX_LABEL_SETS, SERIES_IDLE_MS } from './families.ts';
 import { openFamilies, type Families } from './metrics.ts';
 import { RequestMetrics } from './request-metrics.ts';
+import { countByTable } from './request-metrics.testkit.ts';
 import { runs } from '../../../../test/support/effort.ts';
 
 const team = { key: 'team', name: 'metadata_team', known: new Set<string>() };
 
-/** Two of these differ only in whether requests with the same key find their series anew. */
-function open(remembers: boolean) {
+/** Two of these differ only in the code that counts: the generated one, which remembers series, or that of the table. */
+function open(isGenerated: boolean) {
   let now = 0;
   const families = openFamilies(() => now);
   const callers = new CallersAsLabels();
   callers.apply([team]);
-  const create = () =>
-    new RequestMetrics(families, {
-      models: { answered: (model) => model },
-      callers,
-    });
-  const kept = create();
+  const sources = { models: { answered: (model: string) => model }, callers };
+  const kept = new RequestMetrics(families, sources);
   return {
     families,
     wait: (ms: number) => (now += ms),
     /** The message of the error, if it cannot be counted. */
     count(record: RequestRecord): string | undefined {
       try {
-        (remembers ? kept : create()).count(record);
+        if (isGenerated) kept.count(record);
+        else countByTable(families, record, sources);
       } catch (error) {
         return String(error);
       }
@@ -163,14 +161,14 @@ async function compare(first: RequestRecord, steps: readonly Step[], room?: numb
 }
 
 describe('the metrics of requests', () => {
-  it('are the same whether series are remembered or found anew: with series that retire and impossible values', async () => {
+  it('are those of the table, whose series are found anew each time: with series that retire and impossible values', async () => {
     await fc.assert(
       fc.asyncProperty(anyRecord, fc.array(step, { maxLength: 25 }), (first, steps) => compare(first, steps)),
       { numRuns: runs(100) },
     );
   });
 
-  it('are the same whether series are remembered or found anew: when metrics have no place for more', async () => {
+  it('are those of the table, whose series are found anew each time: when metrics have no place for more', async () => {
     // The places of all series that were filled are free again after two waits.
     const free = [{ waited: SERIES_IDLE_MS }, { waited: SERIES_IDLE_MS }];
     await fc.assert(

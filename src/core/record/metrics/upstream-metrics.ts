@@ -4,7 +4,16 @@ import type { CacheStatus } from '../../../plugin/index.ts';
 import { RECORD_DROP_REASONS } from '../files/record-files.ts';
 import { DROP_REASONS } from '../log/line-writer.ts';
 import type { RecordedAttempt, RecordedTry } from '../record.ts';
-import { DURATION_BUCKETS, each, MODEL_LABELS, modelOf, OTHER, PER_TOKEN_BUCKETS, metric } from './metric-spec.ts';
+import {
+  DURATION_BUCKETS,
+  each,
+  MODEL_LABELS,
+  modelOf,
+  OTHER,
+  PER_TOKEN_BUCKETS,
+  metric,
+  type Note,
+} from './metric-spec.ts';
 import { USAGE_METRICS } from './usage-metrics.ts';
 
 const REPLY_PARAMS: ReadonlySet<string> = new Set(REPLY_LOSSES);
@@ -36,9 +45,32 @@ export function knownParam(path: string): string | undefined {
 const EXACT_RESULTS: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];
 const CACHE_RESULTS: readonly CacheStatus[] = [...EXACT_RESULTS, 'semantic_hit'];
 
-/** From the start of the last try until the first content of a stream that was the answer. */
-const streamedAfterMs = ({ stream, answered, firstContentMs, tries }: RecordedAttempt): number | undefined =>
-  stream && answered && tries.length > 0 ? firstContentMs : undefined;
+/** Of a stream that was the answer, and completed: the time from its first content to its end, by tokens after the first. */
+export function secondsPerToken({
+  answered,
+  firstContentMs,
+  tries,
+  usage,
+  outcome,
+}: RecordedAttempt): number | undefined {
+  const last = tries.at(-1);
+  const more = (usage?.output ?? 0) - 1;
+  if (!answered || firstContentMs === undefined || !last || outcome !== 'success' || more < 1) return undefined;
+  return (last.durationMs - firstContentMs) / 1000 / more;
+}
+
+/** The calls of an attempt are retried one by one. */
+export function noteRetries(tries: readonly RecordedTry[], provider: string, note: Note<'provider' | 'reason'>): void {
+  const last = new Map<number, RecordedTry>();
+  for (const record of tries) {
+    const { call, resent } = record;
+    if (resent) note({ provider, reason: 'stale_connection' });
+    const before = last.get(call);
+    last.set(call, record);
+    // A call that ended with the failure of another call is sent again with it. It did not fail itself.
+    if (before && before.outcome !== 'aborted') note({ provider, reason: before.errorType });
+  }
+}
 
 export const UPSTREAM_METRICS = {
   upstreamAttempts: metric({
@@ -79,10 +111,9 @@ export const UPSTREAM_METRICS = {
     exemplars: true,
     ofAttempt: {
       labels: modelOf,
-      value: (attempt) => {
-        const firstContentMs = streamedAfterMs(attempt);
-        return firstContentMs === undefined ? undefined : firstContentMs / 1000;
-      },
+      // From the start of the last try until the first content of a stream that was the answer.
+      value: ({ stream, answered, firstContentMs, tries }) =>
+        stream && answered && firstContentMs !== undefined && tries.length > 0 ? firstContentMs / 1000 : undefined,
     },
   }),
   upstreamPerToken: metric({
@@ -92,13 +123,7 @@ export const UPSTREAM_METRICS = {
     buckets: PER_TOKEN_BUCKETS,
     ofAttempt: {
       labels: modelOf,
-      value: (attempt) => {
-        const firstContentMs = streamedAfterMs(attempt);
-        const last = attempt.tries.at(-1);
-        const more = (attempt.usage?.output ?? 0) - 1;
-        if (firstContentMs === undefined || !last || attempt.outcome !== 'success' || more < 1) return undefined;
-        return (last.durationMs - firstContentMs) / 1000 / more;
-      },
+      value: (attempt) => (attempt.stream ? secondsPerToken(attempt) : undefined),
     },
   }),
   poolWait: metric({
@@ -121,16 +146,7 @@ export const UPSTREAM_METRICS = {
     help: 'Tries after the first of an attempt, by the error_type that caused them; stale_connection: sent again because a kept-alive connection had died.',
     labels: ['provider', 'reason'],
     countAttempt: ({ tries }, { provider }, note) => {
-      if (tries.length === 1 && !tries[0]!.resent) return;
-      const last = new Map<number, RecordedTry>();
-      for (const record of tries) {
-        const { call, resent } = record;
-        if (resent) note({ provider, reason: 'stale_connection' });
-        const before = last.get(call);
-        last.set(call, record);
-        // A call that ended with the failure of another call is sent again with it. It did not fail itself.
-        if (before && before.outcome !== 'aborted') note({ provider, reason: before.errorType });
-      }
+      if (tries.length !== 1 || tries[0]!.resent) noteRetries(tries, provider, note);
     },
   }),
   fallbacks: metric({

@@ -6,7 +6,7 @@ const usedOf = (type: string, value: UsageMeasure['value']): UsageMeasure<keyof 
   value,
 });
 
-const vectorsOf = ({ provider, modelLabel }: Vectors): AttemptLabels => ({
+export const vectorsOf = ({ provider, modelLabel }: Vectors): AttemptLabels => ({
   provider,
   request_model: modelLabel,
   operation: 'embeddings',

@@ -20,7 +20,7 @@ export interface CheckedSettings {
   /** While it is undefined, names of teams are not checked. */
   readonly teams?: File.TeamsFile | undefined;
   readonly gateway: ReadonlyMap<string, File.GatewayFile>;
-  /** Ids of all gateway configs, including those that could not be read. */
+  /** Ids of all gateway configs, including those that could not be read: of the files, then of the state store. */
   readonly configIds: readonly string[];
   readonly now: number;
   /** Set for a config that was sent with a request. */

@@ -162,10 +162,8 @@ function formsOf(value: string): readonly string[] {
 const decoded = (text: string): string =>
   text.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
-type Visit = (path: JsonPath, found: string | Secret) => void;
-
 /** Visits texts, secrets and the keys of objects: some keys, such as header names, are sent. */
-function walk(value: unknown, path: JsonPath, visit: Visit): void {
+function walk(value: unknown, path: JsonPath, visit: (path: JsonPath, found: string | Secret) => void): void {
   if (typeof value === 'string' || value instanceof Secret) {
     visit(path, value);
   } else if (Array.isArray(value)) {

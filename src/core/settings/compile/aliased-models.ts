@@ -27,8 +27,6 @@ export function aliasedModels(file: WithAliases): AliasedModels {
     },
   };
 }
-
-type TargetParams = Target['overrideParams'];
 type WithModel = Pick<Target, 'provider' | 'defaultParams' | 'overrideParams' | 'overrideLevels'>;
 
 /**
@@ -51,7 +49,7 @@ export function withAliasedModels<T extends WithModel>(target: T, models: Aliase
   };
 }
 
-function aliasIn(params: TargetParams, provider: string | undefined, models: AliasedModels) {
+function aliasIn(params: Target['overrideParams'], provider: string | undefined, models: AliasedModels) {
   const name = params?.['model'];
   const model = typeof name === 'string' ? models.get(name) : undefined;
   if (typeof name !== 'string' || model === undefined) return undefined;

@@ -93,7 +93,7 @@ export function compileGatewayConfig(id: string, file: File.GatewayFile, named: 
   const { chains = NO_CHAINS, aliases = NO_ALIASES } = named;
   return {
     id,
-    hash: createHash('sha256').update(JSON.stringify(file)).digest('hex').slice(0, 16),
+    hash: hashOfConfig(file),
     name: file.name,
     route: compileRoute(file, 'config', { around: NOTHING, added: {}, chains, aliases }),
     metadata: file.metadata && compileMetadata(file.metadata),
@@ -104,6 +104,10 @@ export function compileGatewayConfig(id: string, file: File.GatewayFile, named: 
     chain: file.plugins && chains.get(file.plugins)?.request,
   };
 }
+
+/** Identifies a config as its file has it. */
+export const hashOfConfig = (file: File.GatewayFile): string =>
+  createHash('sha256').update(JSON.stringify(file)).digest('hex').slice(0, 16);
 
 interface Outer {
   readonly around: Inherited;
@@ -249,9 +253,8 @@ function compileUnwanted(around: UnwantedReplies | undefined, strategy: File.Str
   };
 }
 
-export function compileCustomHosts(file: File.CustomHosts | undefined): CustomHostSettings | undefined {
-  return file && { hosts: file.hosts, allowInsecure: file.allow_insecure ?? false };
-}
+export const compileCustomHosts = (file: File.CustomHosts | undefined): CustomHostSettings | undefined =>
+  file && { hosts: file.hosts, allowInsecure: file.allow_insecure ?? false };
 
 const DEFAULT_CACHE: CacheSettings = { maxAgeMs: 300_000, scope: 'key' };
 
@@ -269,24 +272,20 @@ function compileCache(
   };
 }
 
-function compileRemoteMedia(file: File.RemoteMedia): RemoteMediaSettings {
-  return {
-    hosts: file.hosts ?? [],
-    pass: file.pass ?? false,
-    maxBytes: parseBytes(file.max_bytes ?? '20MiB'),
-    maxItems: file.max_items ?? 10,
-    timeoutMs: parseDuration(file.timeout ?? '10s'),
-    allowInsecure: file.allow_insecure ?? false,
-  };
-}
+const compileRemoteMedia = (file: File.RemoteMedia): RemoteMediaSettings => ({
+  hosts: file.hosts ?? [],
+  pass: file.pass ?? false,
+  maxBytes: parseBytes(file.max_bytes ?? '20MiB'),
+  maxItems: file.max_items ?? 10,
+  timeoutMs: parseDuration(file.timeout ?? '10s'),
+  allowInsecure: file.allow_insecure ?? false,
+});
 
-function compileMetadata({ required = [], allowed = {}, labels }: File.MetadataRules): MetadataRules {
-  return {
-    required,
-    allowed: new Map(Object.entries(allowed).map(([key, values]) => [key, new Set(values)])),
-    labels: compileLabels(labels),
-  };
-}
+const compileMetadata = ({ required = [], allowed = {}, labels }: File.MetadataRules): MetadataRules => ({
+  required,
+  allowed: new Map(Object.entries(allowed).map(([key, values]) => [key, new Set(values)])),
+  labels: compileLabels(labels),
+});
 
 function compileLabels(labels: File.MetadataRules['labels']): MetadataRules['labels'] {
   if (!labels) return undefined;

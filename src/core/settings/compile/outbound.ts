@@ -25,8 +25,7 @@ const DIRECT: OutboundSettings = { proxies: {}, noProxy: [] };
 /** Variables count only with `proxy: env`: set for other programs, they would send prompts through their proxy. */
 export function compileOutbound(egress: Egress | undefined, env: Environment, report: Report): OutboundSettings {
   const { proxy = 'none', proxy_credentials: credentials, no_proxy: noProxy } = egress ?? {};
-  const named = proxy !== 'none' && proxy !== 'env';
-  if (!named) {
+  if (proxy === 'none' || proxy === 'env') {
     const reportUnused = (key: string, variable: string): void => {
       const message =
         proxy === 'env'

@@ -102,7 +102,7 @@ export function namedSchema(schema: object): Schema {
  * object without a default of its own. Throws for a default that its own schema refuses: that is a mistake of the plugin's
  * author, not of the settings.
  */
-function fillDefaults(schema: Schema, trustedText: string): Filler | undefined {
+function fillDefaults(schema: Schema, trustedText: string): ((options: unknown) => unknown) | undefined {
   const places = defaultsOf(schema);
   if (places.length === 0) return undefined;
   const fill = compiledAhead.get(fillerOf(trustedText)) ?? compileFiller(schema, trustedText === '' ? places : []);
@@ -132,8 +132,6 @@ function compileFiller(schema: Schema, places: readonly DefaultPlace[]): Validat
   for (const place of places) checkDefault(place, ajv, schema);
   return fill;
 }
-
-type Filler = (options: unknown) => unknown;
 
 interface DefaultPlace {
   /** JSON pointer of the option's schema. */

@@ -38,6 +38,7 @@ export const ADD_ON_KEYS: Readonly<Partial<Record<SchemaName, Keys>>> = {
     'state.store.schema': 'postgres',
     'state.store.type=postgres': 'postgres',
     'state.store.url': 'postgres',
+    'telemetry.prefix_hashes': 'console',
     'telemetry.semconv': 'otlp',
     'telemetry.traces': 'otlp',
     websockets: 'responses',

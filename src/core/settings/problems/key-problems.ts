@@ -75,24 +75,22 @@ function homeInBranch(key: string, { path, ...place }: ProblemContext): string |
 /** The enclosing key whose siblings include this key. */
 function homeAround(key: string, { path, ...place }: ProblemContext): string | undefined {
   for (let depth = path.length - 1; depth >= 0; depth -= 1) {
-    const schemas = schemasAt(path.slice(0, depth), place);
-    if (schemas.some((schema) => Object.hasOwn(propertiesOf(schema), key)))
+    if (schemasAt(path.slice(0, depth), place).some((schema) => Object.hasOwn(propertiesOf(schema), key)))
       return `beside \`${path[depth]}:\`, not under it`;
   }
   return undefined;
 }
 
 /** @param anyTag include the branches of a tagged union that the tag in the file rules out */
-function schemasAt(
+const schemasAt = (
   path: JsonPath,
   { tree, root, values }: Omit<ProblemContext, 'path'>,
   { anyTag = false } = {},
-): readonly Schema[] {
-  return path.reduce<readonly Schema[]>((containers, key, depth) => {
+): readonly Schema[] =>
+  path.reduce<readonly Schema[]>((containers, key, depth) => {
     const tagOf = (property: string) => valueAt(values.json, [...path.slice(0, depth), property]);
     return tree.child(containers, key, anyTag ? undefined : tagOf);
   }, root);
-}
 
 /** Request fields that other gateways have beside `provider`. */
 const REQUEST_FIELDS: ReadonlySet<string> = new Set([
@@ -147,14 +145,12 @@ function reason(error: ErrorObject, missing: string): string {
   return first === undefined ? '' : ` (${first})`;
 }
 
-function misspeltKey(path: JsonPath, meant: string): SchemaProblem {
-  return {
-    path,
-    on: 'key',
-    message: `unknown key ${showName(String(path.at(-1)))}, and \`${meant}\` is missing`,
-    suggestion: meant,
-  };
-}
+const misspeltKey = (path: JsonPath, meant: string): SchemaProblem => ({
+  path,
+  on: 'key',
+  message: `unknown key ${showName(String(path.at(-1)))}, and \`${meant}\` is missing`,
+  suggestion: meant,
+});
 
 /** One mistake, one message: an unknown key that is nearest to a missing one counts as its misspelling. */
 export function mergeMisspelt(findings: readonly SchemaProblem[]): SchemaProblem[] {

@@ -1,5 +1,3 @@
-type Rewrite = readonly [notation: RegExp, write: (...parts: string[]) => string];
-
 const NUMBER = String.raw`(\d[\d,_]*)`;
 const digits = (text: string): string => text.replaceAll(/[,_]/g, '');
 
@@ -11,7 +9,7 @@ const PER: Readonly<Record<string, string>> = { s: 's', m: 'min', h: 'h' };
 const UNIT = '(s|sec|seconds?|m|mins?|minutes?|h|hrs?|hours?)';
 
 /** How people and other tools write an amount, and how the settings write it. */
-const REWRITES: readonly Rewrite[] = [
+const REWRITES: readonly (readonly [notation: RegExp, write: (...parts: string[]) => string])[] = [
   [new RegExp(String.raw`^\$ ?${NUMBER}$`), (amount = '') => `${digits(amount)} USD`],
   [new RegExp(String.raw`^${NUMBER} ?(?:usd|dollars?|\$)$`, 'i'), (amount = '') => `${digits(amount)} USD`],
   [new RegExp(`^${NUMBER} ?([km]?) ?tokens?$`, 'i'), (amount = '', unit = '') => `${count(amount, unit)} tokens`],

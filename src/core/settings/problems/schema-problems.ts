@@ -31,8 +31,7 @@ export function schemaProblems(
   schemas: Pick<ProblemContext, 'tree' | 'root'>,
 ): Problem[] {
   const findings = settleTypes(settleUnions(errors)).flatMap((error) => {
-    const path = fromPointer(error.instancePath, values.json);
-    return explain(error, { path, values, ...schemas });
+    return explain(error, { path: fromPointer(error.instancePath, values.json), values, ...schemas });
   });
   return mergeMisspelt(findings).filter(({ path }) => !values.origins.get(toPointer(path))?.unresolved);
 }

@@ -65,23 +65,21 @@ const among: Operator = {
   },
 };
 
-function ordered(holds: (value: number | string, operand: number | string) => boolean): Operator {
-  return {
-    mistake(operand, field) {
-      if (typeof operand === 'number' || typeof operand === 'string') return scalarMistake(operand, field);
-      return here(`must be a number or text, not ${showValue(operand, undefined)}: other values have no order`);
-    },
-    test(operand, field) {
-      if (typeof operand !== 'number' && typeof operand !== 'string') return () => false;
-      const comparable = reader(operand, field);
-      return (found) => {
-        const value = comparable(found);
-        if (typeof value === 'number') return typeof operand === 'number' && holds(value, operand);
-        return typeof value === 'string' && typeof operand === 'string' && holds(value, operand);
-      };
-    },
-  };
-}
+const ordered = (holds: (value: number | string, operand: number | string) => boolean): Operator => ({
+  mistake(operand, field) {
+    if (typeof operand === 'number' || typeof operand === 'string') return scalarMistake(operand, field);
+    return here(`must be a number or text, not ${showValue(operand, undefined)}: other values have no order`);
+  },
+  test(operand, field) {
+    if (typeof operand !== 'number' && typeof operand !== 'string') return () => false;
+    const comparable = reader(operand, field);
+    return (found) => {
+      const value = comparable(found);
+      if (typeof value === 'number') return typeof operand === 'number' && holds(value, operand);
+      return typeof value === 'string' && typeof operand === 'string' && holds(value, operand);
+    };
+  },
+});
 
 const regex: Operator = {
   mistake(operand) {
@@ -124,9 +122,8 @@ export const OPERATORS: ReadonlyMap<string, Operator> = new Map([
 ]);
 
 /** Prepares a field's value for comparison: text in number notation becomes a number where the operand is a number. */
-function reader(operand: unknown, { kind }: Field): (value: unknown) => unknown {
-  return kind === 'text' && typeof operand === 'number' ? numberIn : (value) => value;
-}
+const reader = (operand: unknown, { kind }: Field): ((value: unknown) => unknown) =>
+  kind === 'text' && typeof operand === 'number' ? numberIn : (value) => value;
 
 const numberIn = (value: unknown): number | undefined =>
   typeof value === 'string' && NUMBER.test(value) ? Number(value) : undefined;

@@ -46,13 +46,12 @@ function compile(source: string): RE2Set {
   return set;
 }
 
-function tooLong({ name, kind }: Field): GatewayError {
-  return new GatewayError(
+const tooLong = ({ name, kind }: Field): GatewayError =>
+  new GatewayError(
     'request_too_large',
     `${name} is too long for the \`$regex\` of this gateway config. The pattern was not matched and the request was not sent.`,
     kind === 'json' ? { param: name.slice('params.'.length) } : {},
   );
-}
 
 /** The mistake in a pattern; undefined for a valid one. */
 export function patternMistake(source: string): string | undefined {

@@ -9,7 +9,7 @@ export const compileQuery = (query: Query): Predicate => readQuery(query, unchec
 
 export const PREDICATE: QueryShape<Predicate> = {
   level: all,
-  list: (key, queries) => (key === '$and' ? all(queries) : any(queries)),
+  list: (key, queries) => (key === '$and' ? all(queries) : (exchange) => queries.some((holds) => holds(exchange))),
   not: (holds) => (exchange) => !holds(exchange),
   compare({ read }, comparisons) {
     const [first, ...others] = comparisons;
@@ -29,8 +29,3 @@ function all(predicates: readonly Predicate[]): Predicate {
   if (first && predicates.length === 1) return first;
   return (exchange) => predicates.every((holds) => holds(exchange));
 }
-
-const any =
-  (predicates: readonly Predicate[]): Predicate =>
-  (exchange) =>
-    predicates.some((holds) => holds(exchange));

@@ -1,11 +1,12 @@
 import { isMap, isScalar } from 'yaml';
 import { isObject } from '../../kernel/index.ts';
 import { valueAt, type JsonPath } from '../schema/pointer.ts';
+import type { CompiledKind } from '../source/stored-objects.ts';
 import type { YamlFile } from '../source/yaml-file.ts';
 
 /** An object that a settings file holds and that a state store could hold instead. */
 export interface FileObject {
-  readonly kind: 'keys' | 'teams' | 'organizations' | 'prices' | 'alerts' | 'providers';
+  readonly kind: 'keys' | 'teams' | 'organizations' | 'prices' | 'alerts' | CompiledKind;
   readonly id: string;
   /** `keys.yaml:12` */
   readonly place: string;

@@ -21,11 +21,18 @@ import { adminSettings, withHost } from '../compile/server-settings.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 import { filesWithoutReader, readSettingsFile, type ReadFile } from './read-file.ts';
 import { packageSchemas, type Schemas } from '../schema/schemas.ts';
-import { storedProviders, withStored, type StoredObjects, storeSettings } from '../source/stored-objects.ts';
+import {
+  storedConfigs,
+  storedName,
+  storedProviders,
+  withStored,
+  type StoredObjects,
+  storeSettings,
+} from '../source/stored-objects.ts';
 import { readExtras, type Extras } from '../source/extra-files.ts';
 import { FILES_WITH_OBJECTS, fileObjectsOf, type FileObject } from './file-objects.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
-import { readStoredEntries } from './stored-catalog.ts';
+import { readStoredFiles } from './stored-files.ts';
 import type { TlsFiles } from './tls-files.ts';
 
 /** The content of the files: validated, references resolved, secrets wrapped. Defaults are not filled in, nothing is compiled. */
@@ -41,6 +48,8 @@ export interface Settings {
   readonly written: { readonly keys: KeysFile; readonly teams: TeamsFile };
   /** The objects of the state store when the files were read. Undefined: there is no store, or this command opens none. */
   readonly stored: StoredObjects | undefined;
+  /** Those of them that are not valid, and so have no effect. */
+  readonly leftOut: Awaited<ReturnType<typeof readExtras>>['leftOut'];
   /** By id: the file's name without `.yaml`. */
   readonly gateway: ReadonlyMap<string, GatewayFile>;
   readonly extras: Extras;
@@ -49,7 +58,7 @@ export interface Settings {
   /** How the gateway reaches upstreams: `egress` of server.yaml, and what it takes from the environment. */
   readonly outbound: OutboundSettings;
   /**
-   * Identifies the files, and the entries of the catalog that the state store has, in logs and metrics; the store has a version of its own. It excludes secrets: a short secret could be guessed from its hash. So equal
+   * Identifies the files, and the entries of the catalog and gateway configs that the state store has, in logs and metrics; the store has a version of its own. It excludes secrets: a short secret could be guessed from its hash. So equal
    * hashes do not mean equal settings; a reload always reads everything.
    */
   readonly hash: string;
@@ -115,9 +124,11 @@ export class LoadResult {
     return { file: yaml?.name ?? join(this.folder, name), ...position };
   }
 
-  /** Entries of the state store follow those of catalog.yaml, and are no part of it. */
+  /** Entries of the state store follow those of catalog.yaml, and its configs those of gateway/. They are no part of them. */
   #ownerOf(name: string, path: JsonPath): readonly [string, JsonPath] {
     const [list, index, ...rest] = path;
+    const config = /^gateway\/(.+)\.yaml$/.exec(name)?.[1];
+    if (config !== undefined && !this.#files.has(name)) return [storedName({ kind: 'configs', id: config }), path];
     if (name !== 'catalog.yaml' || list !== 'providers' || typeof index !== 'number') return [name, path];
     const entries = [...this.#files.values()].filter(isStoredEntry);
     const first = (this.settings?.catalog.providers.length ?? Infinity) - entries.length;
@@ -127,15 +138,26 @@ export class LoadResult {
 
   /** The content of a file; undefined for one that could not be read. @param name `catalog.yaml`, `gateway/prod.yaml` */
   valueOf(name: string): unknown {
-    return this.#files.get(name)?.value;
+    return this.#files.get(this.#ownerOf(name, [])[0])?.value;
+  }
+
+  /** The text of a file. Undefined: it could not be read, or is an object of the state store. @param name `gateway/prod.yaml` */
+  textOf(name: string): string | undefined {
+    return this.#files.get(name)?.yaml?.text;
   }
 
   /** Objects that files hold and a state store could hold, each with its place. */
   objects(): readonly FileObject[] {
-    return FILES_WITH_OBJECTS.flatMap((name) => {
+    const own = [...this.#files.values()].flatMap(({ found: { kind, id, name }, value }): FileObject[] => {
+      if (kind === 'prompt' && isObject(value)) return [{ kind: 'prompts', id, place: `${name}:1`, value }];
+      if (kind === 'gateway' && !name.startsWith('store/')) return [{ kind: 'configs', id, place: name, value: {} }];
+      return [];
+    });
+    const listed = FILES_WITH_OBJECTS.flatMap((name) => {
       const { yaml, value } = this.#files.get(name) ?? NO_FILE;
       return fileObjectsOf(name, yaml, value);
     });
+    return [...listed, ...own];
   }
 
   /** Replaces the file's secrets and referenced values in a text. */
@@ -183,8 +205,9 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   const unread = filesWithoutReader(found, schemas);
   const ofFiles = gather(read, env, noteIn);
   const stored = ofFiles.server && storeSettings(ofFiles.server) && files.stored?.();
-  const entries = await readStoredEntries(folder, stored, { schemas, catalog: ofFiles.catalog });
-  const pieces = withEntries(ofFiles, entries);
+  const configIds = found.files.flatMap((file) => (file.kind === 'gateway' ? [file.id] : []));
+  const own = await readStoredFiles(folder, stored, { schemas, catalog: ofFiles.catalog, configIds });
+  const pieces = withStoredFiles(ofFiles, own, noteIn);
   const complete =
     isComplete(pieces) &&
     read.every((file) => file.value !== undefined) &&
@@ -197,19 +220,24 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   const outbound = compileOutbound(sent?.egress, env, within(noteIn('server.yaml'), 'egress'));
   const paths = [...read.flatMap((file) => file.paths), ...extra.paths, ...ofTls];
   const { extras } = extra;
-  const hash = hashOf([...read, ...entries], extra.hashed, tls);
-  const settings = complete ? joined(pieces, stored, { extras, tls, outbound, hash, files: paths }) : undefined;
-  const result = new LoadResult(settings, { ...found, folder, files: [...read, ...entries] });
+  const leftOut = [...own.flatMap(leftOutOf), ...extra.leftOut];
+  const hash = hashOf([...read, ...own], extra.hashed, tls);
+  const settings = complete
+    ? joined(pieces, stored, { extras, leftOut, tls, outbound, hash, files: paths })
+    : undefined;
+  const result = new LoadResult(settings, { ...found, folder, files: [...read, ...own] });
   result.add([...extra.diagnostics, ...unread]);
   for (const { file, problem } of notes) result.reporter(file)(problem);
-  const configIds = found.files.flatMap((file) => (file.kind === 'gateway' ? [file.id] : []));
   checkMeaning(
-    { ...pieces, extras, stored, configIds, now },
+    { ...pieces, extras, stored, configIds: [...configIds, ...storedConfigs(stored).map(({ id }) => id)], now },
     (name) => result.reporter(name),
     (problems) => result.add(problems),
   );
   return result;
 }
+
+const leftOutOf = ({ found: { kind, id }, value }: ReadFile): Settings['leftOut'] =>
+  value === undefined ? [{ kind: kind === 'catalog' ? 'providers' : 'configs', id }] : [];
 
 async function readTls(
   server: ServerFile | undefined,
@@ -245,21 +273,27 @@ function gather(read: readonly ReadFile[], env: Environment, noteIn: (file: stri
     catalog: catalog && fillCatalog(catalog),
     keys: one('keys')?.value as KeysFile | undefined,
     teams: (teams ? teams.value : {}) as TeamsFile | undefined,
-    gateway: new Map(
-      read.flatMap(({ found, value }) =>
-        found.kind === 'gateway' && value ? [[found.id, inOurSpelling(value, noteIn(found.name))] as const] : [],
-      ),
-    ),
+    gateway: configsIn(read, noteIn),
   };
 }
 
+const configsIn = (read: readonly ReadFile[], noteIn: (file: string) => Report): Pieces['gateway'] =>
+  new Map(
+    read.flatMap(({ found, value }) =>
+      found.kind === 'gateway' && value ? [[found.id, inOurSpelling(value, noteIn(found.name))] as const] : [],
+    ),
+  );
+
 /** Checks refuse a slug that a file and the store have. */
-function withEntries(pieces: Pieces, entries: readonly ReadFile[]): Pieces {
-  const { catalog } = pieces;
-  if (!catalog || entries.length === 0) return pieces;
+function withStoredFiles(pieces: Pieces, own: readonly ReadFile[], noteIn: (file: string) => Report): Pieces {
   // ajv has just validated each value against the schema of the file.
-  const stored = entries.filter(isStoredEntry).flatMap(({ value }) => (value as CatalogFile).providers);
-  return { ...pieces, catalog: { ...catalog, providers: [...catalog.providers, ...stored] } };
+  const entries = own.filter(isStoredEntry).flatMap(({ value }) => (value as CatalogFile).providers);
+  const { catalog, gateway } = pieces;
+  return {
+    ...pieces,
+    catalog: catalog && { ...catalog, providers: [...catalog.providers, ...entries] },
+    gateway: new Map([...gateway, ...configsIn(own, noteIn)]),
+  };
 }
 
 /** An entry of the state store that is valid. */
@@ -271,7 +305,7 @@ type CompletePieces = { readonly [Name in keyof Pieces]: NonNullable<Pieces[Name
 function joined(
   { keys, teams, ...pieces }: CompletePieces,
   stored: StoredObjects | undefined,
-  more: Pick<Settings, 'extras' | 'tls' | 'outbound' | 'hash' | 'files'>,
+  more: Pick<Settings, 'extras' | 'leftOut' | 'tls' | 'outbound' | 'hash' | 'files'>,
 ): Settings {
   const written = { keys, teams };
   // Serving needs the files and the store apart: joining 10,000 keys takes 15 ms, which a reload does not spend.

@@ -2,9 +2,8 @@
 
 export type JsonPath = readonly (string | number)[];
 
-export function toPointer(path: JsonPath): string {
-  return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-}
+export const toPointer = (path: JsonPath): string =>
+  path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 /** List indices become numbers; `json` tells a list from a map with numeric keys. */
 export function fromPointer(pointer: string, json: unknown): (string | number)[] {

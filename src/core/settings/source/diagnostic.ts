@@ -44,9 +44,8 @@ export function describe(diagnostic: Diagnostic): string {
   return `${file}:${line}:${column}: ${severity === 'warning' ? 'warning: ' : ''}${sentence(diagnostic)}`;
 }
 
-function sentence({ message, suggestion }: Diagnostic): string {
-  return suggestion === undefined ? message : `${message}; did you mean "${suggestion}"?`;
-}
+const sentence = ({ message, suggestion }: Diagnostic): string =>
+  suggestion === undefined ? message : `${message}; did you mean "${suggestion}"?`;
 
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], format: DiagnosticFormat): string {
   if (format === 'json') {

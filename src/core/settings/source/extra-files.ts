@@ -1,5 +1,6 @@
 import type { Diagnostic } from './diagnostic.ts';
 import type { SettingsFiles } from './files.ts';
+import type { StoredObject } from './stored-objects.ts';
 import type { FoundFiles } from './find-files.ts';
 import type { ReadFile } from '../read/read-file.ts';
 
@@ -41,6 +42,8 @@ interface ExtraRead {
   readonly paths: readonly string[];
   /** Parts of the hash of the settings. */
   readonly hashed: readonly unknown[];
+  /** Objects of the state store that are not valid, and so have no effect. */
+  readonly leftOut?: readonly { readonly kind: StoredObject['kind']; readonly id: string }[];
 }
 
 /** Reads the files of an add-on and keeps them in its slot. */
@@ -51,7 +54,7 @@ const READERS: ExtraReader[] = [];
 /** Called while an add-on is registered, before any settings are read. */
 export const addExtraReaders = (readers: readonly ExtraReader[]): void => void READERS.push(...readers);
 
-export async function readExtras(reading: ExtraReading): Promise<ExtraRead & { readonly extras: Extras }> {
+export async function readExtras(reading: ExtraReading): Promise<Required<ExtraRead> & { readonly extras: Extras }> {
   const extras = {};
   const read = await Promise.all(READERS.map((reader) => reader(reading, extras)));
   return {
@@ -60,5 +63,6 @@ export async function readExtras(reading: ExtraReading): Promise<ExtraRead & { r
     diagnostics: read.flatMap(({ diagnostics }) => diagnostics),
     paths: read.flatMap(({ paths }) => paths),
     hashed: read.flatMap(({ hashed }) => hashed),
+    leftOut: read.flatMap(({ leftOut = [] }) => leftOut),
   };
 }

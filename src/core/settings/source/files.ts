@@ -11,7 +11,8 @@ type Unread = { readonly missing: true } | { readonly problem: string };
 
 /** The source of settings files: the disk, or contents that another process has sent. */
 export interface SettingsFiles {
-  read(path: string): Promise<FileRead>;
+  /** @param most bytes; default: those of a settings file */
+  read(path: string, most?: number): Promise<FileRead>;
   /** Names in a folder, and those of them that are folders. */
   list(folder: string): Promise<FolderRead>;
   /** The objects of the state store beside the files. Undefined in commands that only read files and open no store. */
@@ -19,9 +20,9 @@ export interface SettingsFiles {
 }
 
 export const diskFiles: SettingsFiles = {
-  async read(path) {
+  async read(path, most = MAX_FILE_BYTES) {
     try {
-      return await readBounded(path);
+      return await readBounded(path, most);
     } catch (error) {
       return errorCode(error) === 'ENOTDIR' ? { missing: true } : unread(error);
     }
@@ -50,45 +51,41 @@ export interface ReadPlaces {
 }
 
 /** Serves recorded contents: a worker loads the same contents as the primary, even if the disk has changed since. */
-export function sentFiles(current: () => ReadPlaces): SettingsFiles {
-  return {
-    read: async (path) => current().files.get(path) ?? { missing: true },
-    list: async (folder) => current().folders.get(folder) ?? { missing: true },
-  };
-}
+export const sentFiles = (current: () => ReadPlaces): SettingsFiles => ({
+  read: async (path) => current().files.get(path) ?? { missing: true },
+  list: async (folder) => current().folders.get(folder) ?? { missing: true },
+});
 
 /** Files by path, for tests. */
-export function memoryFiles(texts: Readonly<Record<string, string>>): SettingsFiles {
-  return {
-    read: async (path) => (Object.hasOwn(texts, path) ? toText(Buffer.from(texts[path]!)) : { missing: true }),
-    list: async (folder) => {
-      const inside = Object.keys(texts).filter((path) => path.startsWith(`${folder}/`));
-      const parts = inside.map((path) => path.slice(folder.length + 1).split('/'));
-      const names = (of: readonly string[][]) => [...new Set(of.map(([name = '']) => name))];
-      return parts.length > 0
-        ? { names: names(parts), folders: names(parts.filter(({ length }) => length > 1)) }
-        : { missing: true };
-    },
-  };
-}
+export const memoryFiles = (texts: Readonly<Record<string, string>>): SettingsFiles => ({
+  read: async (path) => (Object.hasOwn(texts, path) ? toText(Buffer.from(texts[path]!)) : { missing: true }),
+  list: async (folder) => {
+    const inside = Object.keys(texts).filter((path) => path.startsWith(`${folder}/`));
+    const parts = inside.map((path) => path.slice(folder.length + 1).split('/'));
+    const names = (of: readonly string[][]) => [...new Set(of.map(([name = '']) => name))];
+    return parts.length > 0
+      ? { names: names(parts), folders: names(parts.filter(({ length }) => length > 1)) }
+      : { missing: true };
+  },
+});
 
 /** Reads regular files only: opening a pipe could block for ever, and a device never ends. */
-async function readBounded(path: string): Promise<FileRead> {
+async function readBounded(path: string, most: number): Promise<FileRead> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = await file.stat();
     if (!stat.isFile()) return { problem: 'is not a regular file' };
-    if (stat.size > MAX_FILE_BYTES) return TOO_LARGE;
-    return toText(await file.readFile());
+    if (stat.size > most) return tooLarge(most);
+    return toText(await file.readFile(), most);
   } finally {
     await file.close();
   }
 }
 
-const TOO_LARGE: FileRead = { problem: `is larger than ${MAX_FILE_BYTES} bytes` };
+const tooLarge = (most: number): FileRead => ({ problem: `is larger than ${most} bytes` });
 
-function toText(bytes: Buffer): FileRead {
-  if (bytes.length > MAX_FILE_BYTES) return TOO_LARGE;
+function toText(bytes: Buffer, most = MAX_FILE_BYTES): FileRead {
+  if (bytes.length > most) return tooLarge(most);
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
@@ -101,6 +98,5 @@ function unread(error: unknown): Unread {
   return code === 'ENOENT' ? { missing: true } : { problem: `cannot be read (${code})` };
 }
 
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'error';
-}
+const errorCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'error';

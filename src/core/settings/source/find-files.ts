@@ -137,14 +137,12 @@ const looksYaml = (name: string): boolean => /\.ya?ml$/i.test(name) && !name.sta
 const yamlFiles = (names: readonly string[], find: (name: string) => FoundFile): readonly FoundFile[] =>
   names.filter(isYaml).sort().map(find);
 
-function found(folder: string, name: string, kind: SchemaName): FoundFile {
-  return {
-    kind,
-    name,
-    path: join(folder, name),
-    id: name.slice(name.lastIndexOf('/') + 1).replace(kind === 'test' ? /\.test\.yaml$/ : /\.yaml$/, ''),
-  };
-}
+const found = (folder: string, name: string, kind: SchemaName): FoundFile => ({
+  kind,
+  name,
+  path: join(folder, name),
+  id: name.slice(name.lastIndexOf('/') + 1).replace(kind === 'test' ? /\.test\.yaml$/ : /\.yaml$/, ''),
+});
 
 function ignored(folder: string, name: string): Diagnostic {
   const suggestion = nearest(name, TOP_LEVEL.keys());
@@ -184,11 +182,10 @@ function misnamedFolder(folder: string, name: string): readonly Diagnostic[] {
 
 const READ_FOLDERS = ['gateway', 'prompts'];
 
-function notListed(folder: string, read: Exclude<FolderRead, { names: unknown }>): Diagnostic {
-  return aboutFile(
+const notListed = (folder: string, read: Exclude<FolderRead, { names: unknown }>): Diagnostic =>
+  aboutFile(
     folder,
     'problem' in read
       ? `this ${read.problem}`
       : 'there is no such folder; `gatehouse init DIR` writes one, --configs DIR selects another',
   );
-}

@@ -16,7 +16,13 @@ export const STORED_KINDS = [
   'prices',
   'alerts',
   'providers',
+  'prompts',
+  'configs',
 ] as const;
+/** Settings are compiled from these: each change of one is a reload. */
+const COMPILED = ['providers', 'prompts', 'configs'] as const satisfies readonly StoredKind[];
+export type CompiledKind = (typeof COMPILED)[number];
+export const isCompiled = (kind: string): kind is CompiledKind => COMPILED.some((one) => one === kind);
 export type StoredKind = (typeof STORED_KINDS)[number];
 
 /** The value that a file has under a key of an add-on; in a build without the add-on, anything. */
@@ -51,6 +57,8 @@ export type StoredLimits = Stored<'limits', OfNode & Under<File.Team, 'limits'>>
 export type StoredPrice = Stored<'prices', Omit<PriceRule, 'id'>>;
 export type StoredAlert = Stored<'alerts', StoredWebhook>;
 export type StoredProvider = Stored<'providers', StoredEntry>;
+/** A file of gateway/ as its text. */
+export type StoredConfig = Stored<'configs', { readonly text: string }>;
 export type StoredObject =
   | Stored<'organizations', File.Organization>
   | Stored<'teams', File.Team>
@@ -59,7 +67,12 @@ export type StoredObject =
   | StoredLimits
   | StoredPrice
   | StoredAlert
-  | StoredProvider;
+  | StoredProvider
+  | StoredPrompt
+  | StoredConfig;
+
+/** A file of `prompts/`, whose add-on reads it. */
+export type StoredPrompt = Stored<'prompts', Readonly<Record<string, unknown>>>;
 
 /** A webhook of server.yaml without its address and its secret, which the store seals. */
 type StoredWebhook = Omit<AlertWebhook, (typeof SEALED_OF_ALERTS)[number] | 'id'>;
@@ -77,11 +90,21 @@ interface StoredEntry {
 /** Each field of an entry that is a secret, or has one in it. */
 export const SEALED_OF_PROVIDERS = ['api_key', 'credentials_json', 'secret_headers', 'service_account'] as const;
 
+const storedOf = <Kind extends StoredKind>(stored: StoredObjects | undefined, kind: Kind) =>
+  [...(stored?.objects.values() ?? [])]
+    .filter((one): one is Extract<StoredObject, { readonly kind: Kind }> => one.kind === kind)
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+
 /** The entries of a store in the order of their slugs. */
 export const storedProviders = (stored: StoredObjects | undefined): readonly StoredProvider[] =>
-  [...(stored?.objects.values() ?? [])]
-    .filter((one): one is StoredProvider => one.kind === 'providers')
-    .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  storedOf(stored, 'providers');
+
+/** The gateway configs of a store in the order of their ids. */
+export const storedConfigs = (stored: StoredObjects | undefined): readonly StoredConfig[] =>
+  storedOf(stored, 'configs');
+
+/** The name under which diagnostics show an object of the state store from which settings are compiled. */
+export const storedName = ({ kind, id }: Pick<StoredObject, 'kind' | 'id'>): string => `store/${kind}/${id}`;
 
 /** Budgets and limits of a node that are objects of their own. */
 interface OfNode {

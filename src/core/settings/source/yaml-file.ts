@@ -159,13 +159,11 @@ export class YamlFile {
 }
 
 /** The text of a key as written in the file; undefined for a key that is not a scalar. */
-export function keyText(pair: Pair): string | undefined {
-  return isScalar(pair.key) ? (pair.key.source ?? String(pair.key.value)) : undefined;
-}
+export const keyText = (pair: Pair): string | undefined =>
+  isScalar(pair.key) ? (pair.key.source ?? String(pair.key.value)) : undefined;
 
-function startOf(node: unknown): number | undefined {
-  return isAlias(node) || isMap(node) || isSeq(node) || isScalar(node) ? node.range?.[0] : undefined;
-}
+const startOf = (node: unknown): number | undefined =>
+  isAlias(node) || isMap(node) || isSeq(node) || isScalar(node) ? node.range?.[0] : undefined;
 
 type Code = YAMLError['code'];
 

@@ -90,6 +90,10 @@ export function referencesIn({ document }: YamlFile): readonly Reference[] {
   return found;
 }
 
+/** Files of settings are in force beside edited texts: in a condition, such a text could compare itself with their secrets. */
+const SETTINGS = /(?:^|[/\\])(?:(?:server|catalog|keys|teams|prices)|(?:gateway|prompts)[/\\][^/\\]+)\.ya?ml$/;
+const IS_SETTINGS: FileRead = { problem: 'is a file of settings, not of a value' };
+
 /** Reads all files that a settings file refers to. Paths are relative to the file that names them. */
 export async function prepareReferences(
   file: YamlFile,
@@ -100,7 +104,7 @@ export async function prepareReferences(
   const paths = new Set<string>();
   for (const { kind, name } of referencesIn(file)) if (kind === 'file') paths.add(resolvePath(name));
   const contents = new Map<string, FileRead>();
-  for (const path of paths) contents.set(path, await files.read(path));
+  for (const path of paths) contents.set(path, SETTINGS.test(path) ? IS_SETTINGS : await files.read(path));
   return {
     paths: [...paths],
     find: (reference) => {

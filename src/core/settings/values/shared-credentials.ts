@@ -82,8 +82,8 @@ function unknownName(
   return { message, ...(suggestion !== undefined && { suggestion }) };
 }
 
-function checkNames(shared: object, used: ReadonlySet<unknown>): readonly Problem[] {
-  return Object.keys(shared).flatMap((name): Problem[] => {
+const checkNames = (shared: object, used: ReadonlySet<unknown>): readonly Problem[] =>
+  Object.keys(shared).flatMap((name): Problem[] => {
     const place = { path: ['credentials', name], on: 'key' } as const;
     if (GOOGLES_OWN.includes(name))
       return [{ ...place, message: `\`${name}\` is a value of \`credentials\` of Vertex AI: choose another name` }];
@@ -91,7 +91,6 @@ function checkNames(shared: object, used: ReadonlySet<unknown>): readonly Proble
       return [{ ...place, message: 'a name has letters, digits, `.`, `_` and `-`, and at most 64 characters' }];
     return used.has(name) ? [] : [{ ...place, severity: 'warning', message: 'no entry uses these credentials' }];
   });
-}
 
 /** Copies the origin of a value and of everything inside it. */
 function copyOrigins(origins: Map<string, ValueOrigin>, from: string, to: string): void {

@@ -20,9 +20,7 @@ export const SECRET_SHAPE =
 
 const LONGEST_SHOWN = 40;
 
-export function looksSecret(text: string): boolean {
-  return SECRET_SHAPE.test(text);
-}
+export const looksSecret = (text: string): boolean => SECRET_SHAPE.test(text);
 
 /** A value for a message. A referenced value is shown as its reference; a value that may be secret is not shown. */
 export function showValue(value: unknown, origin: ValueOrigin | undefined): string {
@@ -36,15 +34,11 @@ export function showValue(value: unknown, origin: ValueOrigin | undefined): stri
 }
 
 /** A key or other name for a message, in backticks. */
-export function showName(name: string): string {
-  return looksSecret(name) ? 'this key' : nameOf([name]);
-}
+export const showName = (name: string): string => (looksSecret(name) ? 'this key' : nameOf([name]));
 
 /** `a`, `a or b`, `a, b or c`. */
-export function alternatives(words: readonly string[]): string {
-  if (words.length < 2) return words.join('');
-  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
-}
+export const alternatives = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 
 export const eitherKey = (names: readonly string[]): string => alternatives(names.map((name) => `\`${name}\``));
 

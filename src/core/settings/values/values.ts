@@ -16,9 +16,8 @@ export interface Values {
 }
 
 /** Turns a syntax tree into values. The schemas tell which fields are secret and to which type a reference is converted. */
-export function readValues(file: YamlFile, root: readonly Schema[], tools: ReadTools): Values {
-  return new ValueReader(file, tools).read(root);
-}
+export const readValues = (file: YamlFile, root: readonly Schema[], tools: ReadTools): Values =>
+  new ValueReader(file, tools).read(root);
 
 interface ReadTools {
   readonly tree: SchemaTree;

@@ -13,16 +13,9 @@ import { invalidBody } from '../schemas.ts';
 import { createObject, deleteObject, patchObject } from './objects.ts';
 import { metaOf } from './object-answers.ts';
 
-/** A budget, and the object that has it. */
 interface OwnedBudget extends BudgetInObject {
   readonly id: string;
   readonly object: OwnedObject;
-}
-
-interface AdjustBody {
-  readonly by: string;
-  readonly of?: 'spent' | 'unreconciled';
-  readonly reason: string;
 }
 
 const budgetsOf = (object: OwnedObject, { settings }: Call): readonly OwnedBudget[] =>
@@ -44,7 +37,11 @@ const getBudget: Handler = (call) => answerWith(find(call), call);
 
 /** Changes what a budget has spent, or what is unreconciled, once for each call id. */
 export const adjustBudget: Handler = async (call) => {
-  const { by, of = 'spent', reason } = call.body as AdjustBody;
+  const {
+    by,
+    of = 'spent',
+    reason,
+  } = call.body as { readonly by: string; readonly of?: 'spent' | 'unreconciled'; readonly reason: string };
   const budget = find(call);
   checkMatch(call, budget.object.etag);
   const { counters } = call.objects.store;
@@ -74,7 +71,6 @@ function find(call: Call): OwnedBudget {
   return budget;
 }
 
-/** The answer to a write of a budget that is an object of its own. */
 async function answerOwn(object: OwnedObject, call: Call): Promise<CallAnswer> {
   const [budget] = budgetsOf(object, call);
   if (!budget) throw new ApiProblem('internal_error', 'The budget could not be read.');

@@ -22,13 +22,11 @@ interface AskedTarget {
   readonly answered?: true;
 }
 
-/** The cost of the tokens of a request at the targets of its config, and at each model of the catalog. */
 export const getCosts: Handler = async (call) => {
   const record = await recordOf(call);
   const prices = partOf('prices');
   if (!prices) throw new ApiProblem('not_found', 'This build has no add-on budgets.');
-  const answered = record.attempts?.find((attempt) => attempt.answered);
-  const { tokens } = answered ?? {};
+  const { tokens } = record.attempts?.find((attempt) => attempt.answered) ?? {};
   const { extras, catalog } = call.settings;
   const stored = (await call.readObjects()).list('prices').filter(({ owner }) => owner === IN_STORE);
   const question = { rules: stored.map(({ spec }) => spec), at: Date.parse(String(record['time'])) };

@@ -14,7 +14,6 @@ interface DraftBody {
 }
 
 const REFERENCE = /\$\{env:([A-Za-z_]\w*)\}/g;
-/** Fields that hold a secret, in entries of the catalog. */
 const SECRETS = ['api_key', 'credentials_json', 'private_key'];
 
 export const draftProvider: Handler = async (call) => {
@@ -26,7 +25,7 @@ export const draftProvider: Handler = async (call) => {
   const draft = await draftOf(call, { list: 'providers', entry: { slug: id, ...spec } });
   const names = [...JSON.stringify(spec).matchAll(REFERENCE)].map(([, name = '']) => name);
   return {
-    body: await shown(
+    body: await shownDraft(
       call,
       draft,
       [...new Set(names)].map((name) => `export ${name}=…`),
@@ -57,30 +56,41 @@ export const draftKey: Handler = async (call) => {
   const { text, digest } = createSecret(undefined);
   const entry = { id, digest: digest.includes(':') ? digest : `sha256:${digest}`, ...spec };
   const draft = await draftOf(call, { list: 'keys', entry });
-  return { body: { key: text, ...(await shown(call, draft, [])) } };
+  return { body: { key: text, ...(await shownDraft(call, draft)) } };
 };
 
-async function draftOf(call: Call, wish: DraftWish): Promise<FileDraft> {
-  const draft = await consoleOf(call).draft(call.sources.inForce(), wish);
+export const draftPrice: Handler = async (call) => {
+  const { id, spec } = call.body as DraftBody;
+  if (call.objects.find('prices', id)) throw new ApiProblem('exists', `The price "${id}" exists.`);
+  if (Object.hasOwn(spec, 'id'))
+    throw invalidBody([{ pointer: '/spec/id', message: 'the id has a member of its own' }]);
+  return { body: await shownDraft(call, await draftOf(call, { list: 'prices', entry: { id, ...spec } })) };
+};
+
+const draftOf = async (call: Call, wish: DraftWish): Promise<FileDraft> =>
+  checked(await consoleOf(call).draft(call.sources.inForce(), wish));
+
+/** Texts in the place of those of the settings files, as a patch of the files. Throws `cannot_patch`. */
+export const patchOf = async (call: Call, texts: Readonly<Record<string, string>>): Promise<FileDraft> =>
+  checked(await consoleOf(call).patch(call.sources.inForce(), texts));
+
+function checked(draft: FileDraft): FileDraft {
   if (draft.problem !== undefined) throw new ApiProblem('cannot_patch', `${draft.problem}.`);
   return draft;
 }
 
-async function shown(
+export const shownDraft = async (
   call: Call,
-  { folder, file, patch, diagnostics = [] }: FileDraft,
-  set: readonly string[],
-): Promise<object> {
-  const zero = /^@@ -\d+,0 /m.test(patch) && !patch.startsWith('--- /dev/null') ? ' --unidiff-zero' : '';
-  return {
-    folder,
-    file,
-    patch,
-    apply: [
-      `git apply${zero} gatehouse.patch && rm gatehouse.patch`,
-      `${calledAs(process.env)} validate --configs ${shellWord(folder)}`,
-    ],
-    set,
-    diagnostics: diagnosticsOf(diagnostics, { ...(await writtenOf(call)), nameOf: (path) => path }),
-  };
-}
+  { folder, file, patch, cut, diagnostics = [] }: FileDraft,
+  set: readonly string[] = [],
+): Promise<object> => ({
+  folder,
+  file,
+  patch,
+  apply: [
+    `git apply${cut ? ' --unidiff-zero' : ''} gatehouse.patch && rm gatehouse.patch`,
+    `${calledAs(process.env)} validate --configs ${shellWord(folder)}`,
+  ],
+  set,
+  diagnostics: diagnosticsOf(diagnostics, { ...(await writtenOf(call)), nameOf: (path) => path }),
+});

@@ -36,7 +36,6 @@ function effectiveOf(key: OwnedObject, call: Call): readonly Effective[] {
   return [...nodesAbove(key, call).flatMap((node) => ofNode(node, call)), ...byServer];
 }
 
-/** The key, its team and the organization of the team. */
 function nodesAbove(key: OwnedObject, { objects }: Call): readonly OwnedObject[] {
   const { team } = key.spec;
   const ofTeam = typeof team === 'string' ? objects.find('teams', team) : undefined;

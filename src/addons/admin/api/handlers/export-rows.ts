@@ -1,10 +1,13 @@
 import { csvLine, type CsvCell } from '../../../../core/kernel/csv.ts';
 
+type Rows = readonly Readonly<Record<string, unknown>>[];
+export type PiecesOfRows = AsyncIterable<Rows> | Iterable<Rows>;
+
 /** Rows as a file, a piece at a time. @param names of the fields, in the order of the columns */
 export async function* fileOf(
   format: 'csv' | 'jsonl',
   names: readonly string[],
-  pieces: AsyncIterable<readonly Readonly<Record<string, unknown>>[]>,
+  pieces: PiecesOfRows,
 ): AsyncIterable<string> {
   if (format === 'csv') yield csvLine(names);
   for await (const rows of pieces)

@@ -11,7 +11,7 @@ interface Found {
   readonly place?: string;
 }
 
-const KINDS = ['keys', 'teams', 'organizations', 'budgets'] as const;
+const KINDS = ['configs', 'keys', 'teams', 'organizations', 'budgets', 'prompts'] as const;
 
 /** Objects with the text in their names: for the command palette. */
 export const findAnything: Handler = async (call) => {
@@ -23,9 +23,8 @@ export const findAnything: Handler = async (call) => {
 };
 
 function groupsOf({ objects, settings }: Call): readonly (readonly Found[])[] {
-  const { gateway, catalog } = settings;
+  const { catalog } = settings;
   return [
-    [...gateway.keys()].map((id) => ({ kind: 'configs', id, place: `gateway/${id}.yaml` })),
     catalog.providers.map(({ slug }) => ({ kind: 'providers', id: slug })),
     catalog.providers.flatMap(({ slug, models = [] }) =>
       models.map((model) => ({ kind: 'models', id: `@${slug}/${model}` })),

@@ -3,11 +3,13 @@ import { openApiDocument } from '../openapi.ts';
 import { byOperation, type ObjectKind, type OperationId } from '../routes.ts';
 import { listAudit, verifyAudit } from './audit.ts';
 import { adjustBudget, BUDGETS } from './budgets.ts';
+import { CAPTURE_HANDLERS } from './captures.ts';
 import { CONSOLE_HANDLERS } from './console.ts';
 import { getCosts } from './costs.ts';
 import { getKey } from './effective.ts';
 import { revokeKey, rotateKey } from './keys.ts';
 import { createObject, deleteObject, getObject, listObjects, patchObject } from './objects.ts';
+import { promotePrompt, releasePrompt } from './prompts.ts';
 import { PROVIDERS } from './providers.ts';
 import { listReplicas } from './replicas.ts';
 import { explainedRequest, explainRequest, getRequest, listRequests } from './requests.ts';
@@ -34,6 +36,7 @@ const ofObjects = <const Kind extends ObjectKind>(kind: Kind) =>
   });
 
 export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
+  ...CAPTURE_HANDLERS,
   ...CONSOLE_HANDLERS,
   ...ofObjects('organizations'),
   ...ofObjects('teams'),
@@ -42,7 +45,11 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   ...ofObjects('limits'),
   ...ofObjects('prices'),
   ...ofObjects('alerts'),
+  ...ofObjects('configs'),
   ...PROVIDERS,
+  ...ofObjects('prompts'),
+  'prompts.release': releasePrompt,
+  'prompts.promote': promotePrompt,
   ...BUDGETS,
   'keys.rotate': rotateKey,
   'keys.revoke': revokeKey,

@@ -8,22 +8,12 @@ import { putOf, toChange, write, type ShownObject } from './objects.ts';
 import { createSecret } from '../secrets.ts';
 import { answerWith } from './object-answers.ts';
 
-interface RotateBody {
-  readonly overlap?: string | number;
-  readonly reason?: string;
-}
-
-interface RevokeBody {
-  readonly which?: 'all' | 'previous';
-  readonly reason?: string;
-}
-
 const OVERLAP = '24h';
 const LONGEST_MS = 90 * 86_400_000;
 
 /** A new secret in slot 0; the one before moves to slot 1 until the overlap has passed. */
 export const rotateKey: Handler = async (call) => {
-  const { overlap = OVERLAP, reason } = call.body as RotateBody;
+  const { overlap = OVERLAP, reason } = call.body as { readonly overlap?: string | number; readonly reason?: string };
   const key = toChange('keys', call);
   const own = key.entity.digests.find(({ slot }) => slot === 0);
   if (!own) throw new ApiProblem('key_revoked', `The key "${key.id}" is revoked.`);
@@ -44,7 +34,7 @@ export const rotateKey: Handler = async (call) => {
 
 /** Removes both secrets of the key, or only the one of before its last rotation. */
 export const revokeKey: Handler = async (call) => {
-  const { which = 'all', reason } = call.body as RevokeBody;
+  const { which = 'all', reason } = call.body as { readonly which?: 'all' | 'previous'; readonly reason?: string };
   const key = toChange('keys', call);
   const digests = which === 'all' ? [] : key.entity.digests.filter(({ slot }) => slot === 0);
   return answerWith(await write(changeOf(key, digests, reasonOf(call, reason)), call), call);

@@ -39,8 +39,7 @@ export const getStream: Handler = async (call) => {
 
 function topicsOf({ query }: Call): readonly string[] {
   const asked = query.one('topics')?.split(',') ?? TOPICS;
-  const wrong = asked.find((topic) => !TOPICS.some((one) => one === topic));
-  if (wrong === undefined) return asked;
+  if (asked.find((topic) => !TOPICS.some((one) => one === topic)) === undefined) return asked;
   throw new ApiProblem('invalid_query', `\`topics\` are ${TOPICS.join(' and ')}, separated by commas.`);
 }
 

@@ -5,7 +5,6 @@ import type { OwnedObject } from '../objects.ts';
 /** RFC 3339 in UTC. @param at milliseconds since 1970 */
 export const moment = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString());
 
-/** The fields that answers have of every object. */
 export const metaOf = ({ id, owner, etag, entity }: Pick<OwnedObject, 'id' | 'owner' | 'etag' | 'entity'>): object => ({
   id,
   owner,
@@ -24,7 +23,6 @@ export async function show(objects: readonly OwnedObject[], call: Call): Promise
   return objects.map((object) => ({ ...metaOf(object), spec: object.spec }));
 }
 
-/** Keys with their state and last use, without anything of their digests. */
 async function showKeys(keys: readonly OwnedObject[], { objects, clock }: Call): Promise<readonly object[]> {
   const uses = objects.hasStore ? await objects.store.entities.lastUses(keys.map(({ id }) => id)) : [];
   const byId = new Map(uses.map((use) => [use.keyId, use]));

@@ -8,22 +8,11 @@ import { ApiProblem } from '../problems.ts';
 import { checkReferences } from '../references.ts';
 import { NOUNS, type ObjectKind } from '../routes.ts';
 import { checkAgainst } from '../schemas.ts';
-import { storeSettings } from '../../../../core/settings/source/stored-objects.ts';
+import { isCompiled, storeSettings } from '../../../../core/settings/source/stored-objects.ts';
 import { checkSealed, splitSpec, withSealed } from './sealed-fields.ts';
 import { createSecret } from '../secrets.ts';
 import { answerWith, show } from './object-answers.ts';
-import { writeEntry } from './stored-entries.ts';
-
-interface CreateBody {
-  readonly id: string;
-  readonly spec?: EntityDoc;
-  readonly reason?: string;
-}
-
-interface PatchBody {
-  readonly spec: EntityDoc;
-  readonly reason?: string;
-}
+import { writeCompiled } from './stored-entries.ts';
 
 const FILTERS: Readonly<Partial<Record<ObjectKind, ParameterName>>> = {
   teams: 'organization',
@@ -33,7 +22,13 @@ const FILTERS: Readonly<Partial<Record<ObjectKind, ParameterName>>> = {
 };
 
 /** Requests and events look at each of them. */
-const MOST: Readonly<Partial<Record<ObjectKind, number>>> = { prices: 2_000, alerts: 50, providers: 500 };
+const MOST: Readonly<Partial<Record<ObjectKind, number>>> = {
+  prices: 2_000,
+  alerts: 50,
+  providers: 500,
+  prompts: 500,
+  configs: 500,
+};
 
 export const listObjects =
   (kind: ObjectKind): Handler =>
@@ -56,7 +51,11 @@ export const getObject =
 export const createObject =
   (kind: ObjectKind, answer = answerWith): Handler =>
   async (call) => {
-    const { id, spec = {}, reason } = call.body as CreateBody;
+    const {
+      id,
+      spec = {},
+      reason,
+    } = call.body as { readonly id: string; readonly spec?: EntityDoc; readonly reason?: string };
     const { objects, clock } = call;
     const found = objects.find(kind, id);
     if (found)
@@ -77,27 +76,25 @@ export const createObject =
     const object = await write(change, call, spec);
     const answered = await answer(object, call);
     if (!secret) return answered;
-    const key = call.query.dryRun ? null : secret.text;
-    return { ...answered, body: { key, object: answered.body } };
+    return { ...answered, body: { key: call.query.dryRun ? null : secret.text, object: answered.body } };
   };
 
 export const patchObject =
   (kind: ObjectKind, answer = answerWith): Handler =>
   async (call) => {
     const object = toChange(kind, call);
-    const { spec: patch, reason } = call.body as PatchBody;
+    const { spec: patch, reason } = call.body as { readonly spec: EntityDoc; readonly reason?: string };
     const spec = mergePatch(object.spec, patch) as EntityDoc;
     checkAgainst(`${NOUNS[kind]}_spec`, spec, '/spec');
     const whole = await withSealed(kind, { entity: object.entity, spec, patch }, call);
     checkReferences(kind, object.id, whole, call);
     const { doc, secrets } = splitSpec(kind, spec, patch);
-    const digests = kind === 'keys' ? object.entity.digests : undefined;
     const parts = {
       kind,
       id: object.id,
       spec: doc,
       secrets,
-      digests,
+      digests: kind === 'keys' ? object.entity.digests : undefined,
       reason: reasonOf(call, reason),
       ifVersion: object.entity.version,
     };
@@ -173,9 +170,10 @@ export function putOf({ kind, spec, digests, ...rest }: PutParts): ObjectPut {
   };
 }
 
-/** Settings are compiled from entries of the catalog: all processes have to accept them. @param spec with all secrets */
+/** Settings are compiled from entries of the catalog, prompts and configs: all processes have to accept them. @param spec with all secrets */
 async function commit(change: EntityChange, spec: EntityDoc | undefined, call: Call): Promise<void> {
-  if (change.kind === 'providers') return writeEntry(change, spec, call);
+  const { kind } = change;
+  if (isCompiled(kind)) return writeCompiled({ ...change, kind }, spec, call);
   if (!call.query.dryRun) await call.objects.store.entities.write([change], actorOf(call));
 }
 
@@ -190,7 +188,6 @@ export async function write(change: ObjectPut, call: Call, spec = change.doc): P
   return object;
 }
 
-/** The object that a dry run would have written. */
 const imagined = ({ kind, id, doc, digests = [] }: ObjectPut, call: Call): Entity => ({
   kind,
   id,
@@ -202,7 +199,6 @@ const imagined = ({ kind, id, doc, digests = [] }: ObjectPut, call: Call): Entit
   updatedAt: call.clock.wall(),
 });
 
-/** Fields that name an object of a kind. */
 const MEMBERS: Readonly<Partial<Record<ObjectKind, readonly [ObjectKind, string]>>> = {
   organizations: ['teams', 'organization'],
   teams: ['keys', 'team'],

@@ -1,4 +1,4 @@
-import type { Handler } from '../call.ts';
+import type { Call, Handler } from '../call.ts';
 import { ApiProblem } from '../problems.ts';
 import { includesRole } from '../roles.ts';
 import { invalidBody } from '../schemas.ts';
@@ -36,6 +36,13 @@ interface PlayBody {
   readonly body?: unknown;
 }
 
+/** Throws `key_inactive`, and `not_found` where there is none. */
+export async function checkActive(key: string, call: Call): Promise<void> {
+  const { body } = await answerWith(call.objects.get('keys', key), call);
+  const { state } = body as { readonly state: string };
+  if (state !== 'active') throw new ApiProblem('key_inactive', `The key "${key}" is ${state}.`);
+}
+
 /** Headers that say who calls, or are about the connection. */
 const NOT_SENT =
   /^(?:authorization|.*api-key|cookie|host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|x-request-id)$/;
@@ -52,9 +59,7 @@ export const sendAsKey: Handler = async (call) => {
       'forbidden',
       'Texts of earlier requests of a key take the right `content`: of `admin.content`, or of a token.',
     );
-  const key = await answerWith(call.objects.get('keys', as), call);
-  const { state } = key.body as { readonly state: string };
-  if (state !== 'active') throw new ApiProblem('key_inactive', `The key "${as}" is ${state}.`);
+  await checkActive(as, call);
   const names = Object.keys(headers).map((name) => name.toLowerCase());
   const wrong = names.find((name) => NOT_SENT.test(name) || !/^[\w-]{1,100}$/.test(name));
   if (wrong !== undefined)

@@ -7,7 +7,7 @@ import type { PartAnswer } from '../../../../core/process/ask-parts.ts';
 import { readSchema, type Schema } from '../../../../core/settings/schema/schema-files.ts';
 import { Secret } from '../../../../plugin/index.ts';
 import type { EntityDoc } from '../../../../core/ports/entities.ts';
-import { storedEntryName } from '../../../../core/settings/read/stored-catalog.ts';
+import { storedName } from '../../../../core/settings/source/stored-objects.ts';
 import type { Call, CallAnswer, Handler } from '../call.ts';
 import { IN_STORE, type OwnedObject } from '../objects.ts';
 import { pageOf } from '../pages.ts';
@@ -25,8 +25,7 @@ type Reported = TargetPlace & HealthReport;
 
 const listProviders: Handler = async (call) => {
   const page = pageOf(entriesOf(call), ({ slug }) => slug, call.query);
-  const show = await shower(call);
-  return { body: { ...page, items: page.items.map(show) } };
+  return { body: { ...page, items: page.items.map(await shower(call)) } };
 };
 
 const getProvider: Handler = async (call) => {
@@ -57,7 +56,6 @@ export const PROVIDERS = byOperation<'providers', Handler>('providers', {
 const entryIn = (slug: string, { settings }: Call): CatalogEntry | undefined =>
   settings.catalog.providers.find((one) => one.slug === slug);
 
-/** An entry as the loader would read it. */
 const asEntry = (slug: string, spec: EntityDoc): CatalogEntry =>
   Object.fromEntries([
     ...Object.entries(spec).map(([name, value]) =>
@@ -74,10 +72,9 @@ function entriesOf(call: Call): readonly CatalogEntry[] {
   return [...call.settings.catalog.providers, ...others].sort((one, other) => (one.slug < other.slug ? -1 : 1));
 }
 
-/** Why an entry of the store has no effect. */
 function problemOf(slug: string, call: Call): string | undefined {
   if (entryIn(slug, call)) return undefined;
-  const own = `/${storedEntryName(slug)}`;
+  const own = `/${storedName({ kind: 'providers', id: slug })}`;
   return call.sources.inForce().warnings.find(({ file }) => file.endsWith(own))?.message ?? 'the entry is not in force';
 }
 
@@ -157,13 +154,12 @@ interface ShownTarget {
   readonly target: string;
 }
 
-/** Targets of gateway configs that name the entry. */
-function targetsOf(
+const targetsOf = (
   slug: string,
   configs: ReadonlyMap<string, GatewayFile>,
   { places }: WrittenSettings,
-): readonly ShownTarget[] {
-  return [...configs].flatMap(([config, file]) =>
+): readonly ShownTarget[] =>
+  [...configs].flatMap(([config, file]) =>
     namesIn(file, 'config')
       .filter(([, provider]) => provider === `@${slug}`)
       .map(([target]) => {
@@ -171,7 +167,6 @@ function targetsOf(
         return { config, target, ...(at && { at }) };
       }),
   );
-}
 
 function namesIn(node: GatewayFile | Target, name: string): readonly (readonly [target: string, provider: string])[] {
   const { provider, targets = [] } = node;
@@ -222,10 +217,8 @@ function readKinds(): readonly Kind[] {
   const { definitions } = readSchema('catalog');
   const all = isObject(definitions) ? definitions : {};
   const entry = all['entry'];
-  const refs = isObject(entry) && Array.isArray(entry['oneOf']) ? entry['oneOf'] : [];
-  return refs.flatMap((one: unknown) => {
-    const name = isObject(one) ? String(one['$ref']).split('/').at(-1)! : '';
-    const schema = all[name];
+  return (isObject(entry) && Array.isArray(entry['oneOf']) ? entry['oneOf'] : []).flatMap((one: unknown) => {
+    const schema = all[isObject(one) ? String(one['$ref']).split('/').at(-1)! : ''];
     if (!isObject(schema) || !isObject(schema['properties'])) return [];
     const { properties, title, description, ...rest } = schema;
     const kind = isObject(properties['provider']) ? properties['provider']['const'] : undefined;

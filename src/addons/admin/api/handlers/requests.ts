@@ -22,7 +22,7 @@ export const listRequests: Handler = async ({ records, query, clock, console }) 
   const { lines, more, oldest = null, partial = [], marks, last: scanned } = await pageOf();
   const last = scanned ?? lines.at(-1)?.place;
   const items = lines.map(({ line }) => line);
-  const next = more && last ? { next: toCursor(placeText(last)) } : {};
+  const next = more && last ? { next: toCursor(`${last.running ? 'running' : 'ended'}:${last.at}`) } : {};
   return { body: { items, ...next, oldest, partial, live: String(marks.ended) } };
 };
 
@@ -78,8 +78,6 @@ export function recordQuery(query: CallQuery, now: number): RecordQuery {
   };
 }
 
-const placeText = ({ running, at }: RecordPlace): string => `${running ? 'running' : 'ended'}:${at}`;
-
 function readPlace(text: string): RecordPlace {
   const [, group, at] = /^(running|ended):(\d{1,16}(?:\.\d{1,10})?)$/.exec(text) ?? [];
   if (at === undefined) throw new ApiProblem('invalid_query', '`cursor` is not the `next` of a page.');
@@ -124,9 +122,9 @@ export const explainedRequest: Handler = async (call) => {
   return shownToReader(outcome, call);
 };
 
-const wantsTexts = ({ query }: Call): boolean => query.one('texts') === 'true';
+export const wantsTexts = ({ query }: Call): boolean => query.one('texts') === 'true';
 
-function checkContent(call: Call): void {
+export function checkContent(call: Call): void {
   if (wantsTexts(call) && !call.identity.content)
     throw new ApiProblem('forbidden', 'Texts of requests take the right `content`: of `admin.content`, or of a token.');
 }
@@ -157,4 +155,4 @@ async function shown({ explanation, refused }: ExplainOutcome, { accept, explain
 }
 
 /** A client that accepts text/plain and not JSON gets text. */
-const wantsText = (accept = ''): boolean => /\btext\/plain\b/i.test(accept) && !/\bjson\b/i.test(accept);
+export const wantsText = (accept = ''): boolean => /\btext\/plain\b/i.test(accept) && !/\bjson\b/i.test(accept);

@@ -2,96 +2,105 @@ import {
   LEDGER_DIMENSIONS,
   LEDGER_KINDS,
   LEDGER_SUMS,
+  sumName,
   type LedgerCondition,
-  type LedgerDimension,
   type LedgerQuery,
   type LedgerRow,
   type RollupQuery,
   type RollupRow,
   type RowName,
+  type RollupDimension,
 } from '../../../../core/ports/ledger.ts';
 import { costText } from '../../../../core/ports/money.ts';
+import { ZoneDays } from '../../../../core/ports/zone-days.ts';
 import { listOf, parseJson } from '../../../../formats/json/object.ts';
 import { LEDGER_COLUMNS } from '../answer-schemas.ts';
 import { actorOf, type CallAnswer, type Call, type Handler } from '../call.ts';
+import { ledgerLabelsOf } from '../ledger-labels.ts';
 import { cut, pageOf, readCursor } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
-import { fileOf, TYPES } from './export-rows.ts';
-
-const DAY_MS = 86_400_000;
-
-interface TimeRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-function spanOf({ query, clock }: Call): TimeRange {
-  const to = query.moment('to') ?? clock.wall();
-  const from = query.moment('from') ?? Math.max(0, to - DAY_MS);
-  if (from > to) throw new ApiProblem('invalid_query', '`from` must not be after `to`.');
-  return { from, to };
-}
+import { fileOf, TYPES, type PiecesOfRows } from './export-rows.ts';
+import { FOCUS_BY, FOCUS_COLUMNS, focusRow } from './focus.ts';
+import { LABEL } from '../parameters.ts';
 
 const whereOf = ({ query }: Call): LedgerCondition =>
   Object.fromEntries(
     LEDGER_DIMENSIONS.flatMap((name) => (query.all(name).length > 0 ? [[name, query.all(name)]] : [])),
   );
 
-const isDimension = (name: string): name is LedgerDimension => LEDGER_DIMENSIONS.some((one) => one === name);
+/** So many hours or days at most: 35 days of hours, and a hundred years, over which a time zone is looked at month by month. */
+const MOST_STEPS = { hour: 35 * 24, day: 1_100, all: 36_525 } as const;
+const DAY_MS = 86_400_000;
+/** A page is cut from all sums, which are in memory: about 80 MB. */
+const MOST_SUMS = 100_000;
 
-function dimensionsOf({ query }: Call): readonly LedgerDimension[] {
-  const names = (query.one('by') ?? '').split(',').filter((name) => name !== '');
-  const known = names.filter(isDimension);
-  if (known.length < names.length || new Set(known).size < known.length)
-    throw new ApiProblem('invalid_query', `\`by\` may have ${LEDGER_DIMENSIONS.join(', ')}, each once.`);
-  return known;
+interface AskedSums {
+  readonly query: RollupQuery;
+  /** Undefined: days are those of UTC, as they were without a time zone. */
+  readonly days: ZoneDays | undefined;
 }
 
-/** Rows of these sums have at most so many hours or days: 35 days of hours. */
-const MOST_STEPS = { hour: 35 * 24, day: 1_100, all: Infinity } as const;
-
-function rollupQueryOf(call: Call): RollupQuery {
-  const span = spanOf(call);
-  const step = (['hour', 'all'] as const).find((one) => one === call.query.one('step')) ?? 'day';
+function sumsOf(call: Call, by: SumNames = namesOf(call)): AskedSums {
+  const { query } = call;
+  const zone = query.one('time_zone');
+  const days = zone === undefined ? undefined : daysOf(zone);
+  const span = spanOf(call, days);
+  const step = (['hour', 'all'] as const).find((one) => one === query.one('step')) ?? 'day';
   if ((span.to - span.from) / (step === 'hour' ? DAY_MS / 24 : DAY_MS) > MOST_STEPS[step])
     throw new ApiProblem(
       'invalid_query',
-      'Sums by hour are for 35 days at most, and sums by day for 1100: choose a shorter time or a longer step.',
+      'Sums by hour are for 35 days at most, sums by day for 1100, and others for 100 years: choose a shorter time or a longer step.',
     );
-  return { ...span, step, by: dimensionsOf(call), where: whereOf(call) };
+  if (days) checkHours(zone!, span, days);
+  const providers = query.all('provider');
+  const where = { ...whereOf(call), ...(providers.length > 0 && { provider: providers }) };
+  checkLabels(call, Object.keys(query.labels));
+  return { days, query: { ...span, ...by, step, where, whereLabels: query.labels, zone, most: MOST_SUMS } };
 }
 
 export const listUsage: Handler = async (call) => {
-  const wanted = rollupQueryOf(call);
-  const rows = await call.objects.store.ledger.rollups(wanted);
-  const format = formatOf(call);
-  const shown = (row: RollupRow): UsageRow => usageRow(row, wanted.by);
-  if (format) {
-    const names = ['start', ...wanted.by, 'requests', 'attempts', 'hits', ...LEDGER_SUMS, 'cost_usd', 'saturated'];
-    return exported(call, {
-      format,
-      names,
-      pieces: (async function* () {
-        yield rows.map(shown);
-      })(),
-    });
+  const format = call.query.one('format');
+  const focus = format === 'focus' ? { by: FOCUS_BY, labels: ledgerLabelsOf(call.settings) } : undefined;
+  if (focus && call.query.one('by') !== undefined)
+    throw new ApiProblem('invalid_query', 'The columns of FOCUS are fixed: leave `by` out.');
+  const { query, days } = sumsOf(call, focus);
+  const rows = await call.objects.store.ledger.rollups(query);
+  if (focus) {
+    const time = { ...query, days: days ?? daysOf('UTC') };
+    const pieces = [rows.map((row) => focusRow(row, time))];
+    return exported(call, { format: 'csv', name: 'usage-focus', names: FOCUS_COLUMNS, pieces, span: query });
   }
-  const page = pageOf(rows, (row) => nameOf(row, wanted.by), call.query);
+  const shown = (row: RollupRow): UsageRow => usageRow(row, query, days);
+  const file = fileFormatOf(call);
+  if (file) {
+    const labels = (query.labels ?? []).map((name) => `label.${name}`);
+    const date = days && query.step === 'day' ? ['date', 'day'] : [];
+    const sums = ['requests', 'attempts', 'hits', ...LEDGER_SUMS, 'cost_usd', 'saturated'];
+    const flat = rows.map((row) => ({ ...shown(row), ...labelledOf(row) }));
+    const names = ['start', ...date, ...query.by, ...labels, ...sums];
+    return exported(call, { format: file, names, pieces: [flat], span: query });
+  }
+  const page = pageOf(rows, (row) => nameOf(row, query), call.query);
   return { body: { ...page, items: page.items.map(shown) } };
 };
 
-/** In the order of the port's answer. */
-const nameOf = ({ start, names }: RollupRow, by: readonly LedgerDimension[]): string =>
-  `${start}\n${by.map((dimension) => names[dimension] ?? '').join('\n')}`;
+const labelledOf = ({ labels }: RollupRow): UsageRow =>
+  Object.fromEntries(Object.entries(labels).map(([name, value]) => [`label.${name}`, value]));
+
+const nameOf = (row: RollupRow, { by, labels = [] }: RollupQuery): string =>
+  sumName(row, [...by.map((dimension) => row.names[dimension]!), ...labels.map((name) => row.labels[name]!)]);
 
 type UsageRow = Readonly<Record<string, unknown>>;
 
 const usageRow = (
-  { start, names, saturated, requests, attempts, hits, ms, firstMs, ...sums }: RollupRow,
-  by: readonly LedgerDimension[],
+  { start, day, names, labels, saturated, requests, attempts, hits, ms, firstMs, ...sums }: RollupRow,
+  { by, step }: RollupQuery,
+  days: ZoneDays | undefined,
 ): UsageRow => ({
   start: new Date(start).toISOString(),
+  ...(days && step === 'day' && { date: dateText(day === 'utc' ? start : days.dateOf(start)), day: day ?? 'zone' }),
   ...Object.fromEntries(by.map((dimension) => [dimension, names[dimension] ?? ''])),
+  ...(Object.keys(labels).length > 0 && { labels }),
   requests,
   attempts,
   hits,
@@ -102,11 +111,16 @@ const usageRow = (
   first_ms: firstMs,
 });
 
+const dateText = (date: number): string => new Date(date).toISOString().slice(0, 10);
+
 export const listLedger: Handler = async (call) => {
   const { ledger } = call.objects.store;
-  const wanted: LedgerQuery = { ...spanOf(call), where: whereOf(call) };
-  const format = formatOf(call);
-  if (format) return exported(call, { format, names: LEDGER_COLUMNS, pieces: shownPieces(ledger.rows(wanted)) });
+  const span = spanOf(call);
+  const wanted: LedgerQuery = { ...span, where: whereOf(call) };
+  const format = fileFormatOf(call);
+  if (call.query.one('format') === 'focus')
+    throw new ApiProblem('invalid_query', 'Sums have the columns of FOCUS: `GET /usage?format=focus`.');
+  if (format) return exported(call, { format, names: LEDGER_COLUMNS, pieces: shownPieces(ledger.rows(wanted)), span });
   const { limit } = call.query;
   const found: LedgerRow[] = [];
   for await (const piece of ledger.rows({ ...wanted, pieces: limit + 1, after: afterOf(call) })) {
@@ -128,8 +142,7 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 function afterOf({ query }: Call): RowName | undefined {
   const cursor = readCursor(query);
   if (cursor === undefined) return undefined;
-  const read = (/^\[[^[\]]*\]$/.test(cursor) && listOf(parseJson(cursor))) || [];
-  const [at, req, att, kind] = read;
+  const [at, req, att, kind] = (/^\[[^[\]]*\]$/.test(cursor) && listOf(parseJson(cursor))) || [];
   const known = LEDGER_KINDS.find((one) => one === kind);
   if (isCount(at) && typeof req === 'string' && UUID.test(req) && isCount(att) && known)
     return { at, req, att, kind: known };
@@ -149,25 +162,90 @@ function ledgerRow({ requestId, priceVersion, firstMs, at, nano, ...row }: Ledge
   return Object.fromEntries(LEDGER_COLUMNS.map((name) => [name, shown[name]]));
 }
 
-function formatOf({ query }: Call): 'csv' | 'jsonl' | undefined {
+function fileFormatOf({ query }: Call): 'csv' | 'jsonl' | undefined {
   const format = query.one('format');
   return format === 'csv' || format === 'jsonl' ? format : undefined;
 }
 
 interface Export {
   readonly format: 'csv' | 'jsonl';
+  /** Of the file. Default: that of the resource. */
+  readonly name?: string;
   readonly names: readonly string[];
-  readonly pieces: AsyncIterable<readonly UsageRow[]>;
+  readonly pieces: PiecesOfRows;
+  readonly span: TimeRange;
 }
 
 /** A file leaves the gateway's control: the audit has a row of it. */
-async function exported(call: Call, { format, names, pieces }: Export): Promise<CallAnswer> {
-  const { from, to } = spanOf(call);
+async function exported(call: Call, { format, name, names, pieces, span }: Export): Promise<CallAnswer> {
   const kind = call.operation.slice(0, call.operation.indexOf('.'));
-  const id = `${new Date(from).toISOString()}/${new Date(to).toISOString()}`;
+  const id = `${new Date(span.from).toISOString()}/${new Date(span.to).toISOString()}`;
   await call.objects.store.audit.add(
-    { action: 'export', kind, id, reason: `${call.operation} ${format}` },
+    { action: 'export', kind, id, reason: `${call.operation} ${call.query.one('format')}` },
     actorOf(call),
   );
-  return { file: { type: TYPES[format], name: `${kind}.${format}`, pieces: fileOf(format, names, pieces) } };
+  return { file: { type: TYPES[format], name: `${name ?? kind}.${format}`, pieces: fileOf(format, names, pieces) } };
+}
+
+interface TimeRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Dates without a time are midnights of the zone. */
+function spanOf({ query, clock }: Call, days?: ZoneDays): TimeRange {
+  const momentOf = (name: 'from' | 'to'): number | undefined => {
+    const moment = query.moment(name);
+    return days && moment !== undefined && query.one(name)!.length === 10 ? days.startOf(moment) : moment;
+  };
+  const to = momentOf('to') ?? clock.wall();
+  const from = momentOf('from') ?? Math.max(0, to - DAY_MS);
+  if (from > to) throw new ApiProblem('invalid_query', '`from` must not be after `to`.');
+  return { from, to };
+}
+
+function daysOf(zone: string): ZoneDays {
+  try {
+    // An offset such as +02:00, which Intl reads too, has no summer time.
+    if (/^[A-Za-z]/.test(zone)) return new ZoneDays(zone);
+  } catch {
+    // Intl knows no such name.
+  }
+  throw new ApiProblem('invalid_query', '`time_zone` must be a name of the IANA database, such as Europe/Berlin.');
+}
+
+function checkHours(zone: string, { from, to }: TimeRange, days: ZoneDays): void {
+  const minutes = days.brokenOffset(from, to);
+  if (minutes === undefined) return;
+  throw new ApiProblem(
+    'invalid_query',
+    `Sums are kept by hours of UTC, and days of ${zone} begin between two of them: it is ${minutes} minutes from UTC. Leave \`time_zone\` out, or name a zone of whole hours.`,
+  );
+}
+
+type SumNames = Required<Pick<RollupQuery, 'by' | 'labels'>>;
+
+const NAMED: readonly RollupDimension[] = [...LEDGER_DIMENSIONS, 'provider'];
+const isNamed = (name: string): name is RollupDimension => NAMED.some((one) => one === name);
+
+function namesOf(call: Call): SumNames {
+  const names = (call.query.one('by') ?? '').split(',').filter((name) => name !== '');
+  const by = names.filter(isNamed);
+  const labels = names.filter((name) => name.startsWith(LABEL)).map((name) => name.slice(LABEL.length));
+  if (by.length + labels.length < names.length || new Set(names).size < names.length)
+    throw new ApiProblem('invalid_query', `\`by\` may have ${NAMED.join(', ')} and ${LABEL}NAME, each once.`);
+  checkLabels(call, labels);
+  return { by, labels };
+}
+
+/** A label that the ledger does not keep would be empty in all rows, without a word. */
+function checkLabels(call: Call, names: readonly string[]): void {
+  const known = ledgerLabelsOf(call.settings);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const has = known.length === 0 ? 'it names none' : `it has ${known.join(', ')}`;
+  throw new ApiProblem(
+    'invalid_query',
+    `The ledger has no label \`${unknown.slice(0, 64)}\`: \`state.ledger_labels\` of server.yaml names those that it keeps, and ${has}.`,
+  );
 }

@@ -17,7 +17,6 @@ const MAX_KEPT_MS = 5 * 60_000;
 const KNOWN = { maxBytes: 32 * 1024 * 1024, ttl: MAX_KEPT_MS, maxEntries: 10_000 };
 /** Kept apart: random credentials displace no caller. */
 const REFUSED = { name: 'refused', maxBytes: 1024 * 1024, ttl: MAX_KEPT_MS, maxEntries: 1000 };
-/** Credentials that the service has known. */
 const MET = { name: 'met', maxBytes: 4 * 1024 * 1024, ttl: 60 * 60_000, maxEntries: 10_000 };
 const MAX_ANSWER = 64 * 1024;
 
@@ -69,9 +68,8 @@ export default defineServedPlugin({
   },
   needs: ['keys'],
   provides: ['caller'],
-  explain({ exchange: { caller } }) {
-    return caller && { does: `caller ${caller.keyId}`, details: { caller: caller.keyId } };
-  },
+  explain: ({ exchange: { caller } }) =>
+    caller && { does: `caller ${caller.keyId}`, details: { caller: caller.keyId } },
   create({ options, host }) {
     const { url, timeout, connections, allow_insecure: allowInsecure } = options;
     const secret: unknown = options.secret;

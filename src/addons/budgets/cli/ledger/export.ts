@@ -2,9 +2,9 @@ import { csvLine, type CsvCell } from '../../../../core/kernel/csv.ts';
 import { costText } from '../../../../core/ports/money.ts';
 import {
   LEDGER_SUMS,
-  type LedgerDimension,
   type LedgerRow,
   type LedgerSum,
+  type RollupDimension,
   type RollupQuery,
   type RollupRow,
 } from '../../../../core/ports/ledger.ts';
@@ -14,7 +14,7 @@ interface ExportOptions extends StateOptions {
   readonly from: number;
   readonly to: number;
   /** Undefined: the rows themselves. */
-  readonly by: readonly LedgerDimension[] | undefined;
+  readonly by: readonly RollupDimension[] | undefined;
   readonly step: RollupQuery['step'];
   readonly format: 'csv' | 'jsonl';
 }
@@ -34,9 +34,6 @@ export const exportLedgerCommand = (options: ExportOptions): Promise<0 | 1 | 2> 
     }),
   );
 
-type CsvRow = Readonly<Record<string, CsvCell>>;
-
-/** CSV begins with one line of names. */
 function printer({ out, format }: ExportOptions): <Row>(rows: readonly Row[], columns: Columns<Row>) => void {
   let isFirst = true;
   return (rows, columns) => {
@@ -67,7 +64,7 @@ const TOKENS = {
 
 type Columns<Row> = Readonly<Record<string, (row: Row) => CsvCell>>;
 
-const lineOf = <Row>(row: Row, columns: Columns<Row>): CsvRow =>
+const lineOf = <Row>(row: Row, columns: Columns<Row>): Readonly<Record<string, CsvCell>> =>
   Object.fromEntries(Object.entries(columns).map(([name, cellOf]) => [name, cellOf(row)]));
 
 const SUMS: Columns<Pick<LedgerRow, LedgerSum>> = {
@@ -76,7 +73,7 @@ const SUMS: Columns<Pick<LedgerRow, LedgerSum>> = {
   cost_usd: ({ nano }) => costText(nano),
 };
 
-const rollupColumns = (by: readonly LedgerDimension[]): Columns<RollupRow> => ({
+const rollupColumns = (by: readonly RollupDimension[]): Columns<RollupRow> => ({
   start: ({ start }) => new Date(start).toISOString(),
   ...Object.fromEntries(by.map((name) => [name, ({ names }: RollupRow) => names[name] ?? ''])),
   requests: ({ requests }) => requests,
@@ -104,6 +101,7 @@ const ROWS: Columns<LedgerRow> = {
   tier: ({ tier }) => tier,
   geo: ({ geo }) => geo,
   price_version: ({ priceVersion }) => priceVersion,
+  labels: ({ labels }) => labels,
   ...SUMS,
   held_nano_usd: ({ held }) => held,
   ms: ({ ms }) => ms,

@@ -57,8 +57,8 @@ const placesOf = ({ on, id, aka = [] }: SourceRow): readonly string[] =>
   on.flatMap((provider) => [id, ...aka].map((name) => `${provider}/${name}`));
 
 /** A line for each provider at which the prices of a row are new or other ones. */
-function changesOf({ on, id, aka = [] }: SourceRow, newer: PriceTable, inForce: PriceTable): readonly string[] {
-  return on.flatMap((provider) => {
+const changesOf = ({ on, id, aka = [] }: SourceRow, newer: PriceTable, inForce: PriceTable): readonly string[] =>
+  on.flatMap((provider) => {
     const names = [id, ...aka];
     const after = newer.find(provider, id);
     const before = inForce.find(provider, id);
@@ -66,7 +66,6 @@ function changesOf({ on, id, aka = [] }: SourceRow, newer: PriceTable, inForce: 
     if (!after || same) return [];
     return [`${before ? '~' : '+'} ${provider}/${id}: ${before ? `${shown(before)} -> ` : ''}${shown(after)}`];
   });
-}
 
 /** Equal rows have the same text, in whatever order their members are. */
 const textOf = (row: PriceRow | undefined): string | undefined => row && JSON.stringify(row, sortedMembers);

@@ -69,8 +69,24 @@ export function objectsOfFiles({ loaded, settings }: Pick<FoundStore, 'loaded' |
     place: placeOf('catalog.yaml', ['providers', index, 'slug']),
     change: () => ({ op: 'put', kind: 'providers', id: slug, ...entryParts(entry), ifVersion: 0 }),
   }));
-  return [...nodes, ...keys, ...prices, ...alerts, ...providers];
+  const configs = [...settings.gateway.keys()].flatMap((id): ObjectOfFile[] => {
+    const text = loaded.textOf(`gateway/${id}.yaml`);
+    const change = (): PutChange => ({ op: 'put', kind: 'configs', id, doc: { text: text ?? '' }, ifVersion: 0 });
+    // A reference in the store would be plain text.
+    return text === undefined || /\$\{(?:env|file):/.test(text)
+      ? []
+      : [{ kind: 'configs', id, place: placeOf(`gateway/${id}.yaml`, []), change }];
+  });
+  return [...nodes, ...keys, ...prices, ...alerts, ...providers, ...promptsOf(loaded), ...configs];
 }
+
+const promptsOf = (loaded: FoundStore['loaded']): readonly ObjectOfFile[] =>
+  loaded.objects().flatMap(({ kind, id, value }): ObjectOfFile[] => {
+    if (kind !== 'prompts') return [];
+    const { file, line, column } = loaded.placeOf(`prompts/${id}.yaml`, []);
+    const change = (): PutChange => ({ op: 'put', kind, id, doc: value as EntityDoc, ifVersion: 0 });
+    return [{ kind, id, place: `${file}:${line}:${column}`, change }];
+  });
 
 const WORDS = {
   keys: 'key',
@@ -79,6 +95,8 @@ const WORDS = {
   prices: 'price',
   alerts: 'alert',
   providers: 'provider',
+  prompts: 'prompt',
+  configs: 'config',
 } as const;
 
 /** `gatehouse state diff`: which objects the files have, which the store, and which both, which no gateway serves. Exit code 1: some are in both. */

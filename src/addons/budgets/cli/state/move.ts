@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Output } from '../../../../core/commands/terminal/output.ts';
 import type { AuditVerdict } from '../../../../core/ports/audit.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
-import { LEDGER_DIMENSIONS, type LedgerRow, type RollupQuery, type RollupRow } from '../../../../core/ports/ledger.ts';
+import { ROLLUP_DIMENSIONS, type LedgerRow, type RollupQuery, type RollupRow } from '../../../../core/ports/ledger.ts';
 import type { MovedTable, MoveSource, MoveTarget } from '../../../../core/ports/store-move.ts';
 import { driverOf, type DriverTools } from '../../../../core/ports/store-driver.ts';
 import { systemClock } from '../../../../core/kernel/system-clock.ts';
@@ -11,7 +11,6 @@ import { DAY_MS, dayOf, startOfDay } from '../../store/rules/rollup-cells.ts';
 import { spoolsIn } from '../../store/spool/read-spool.ts';
 import { onStore, type ExitCode, type FoundStore, type StateOptions } from './read.ts';
 
-/** The type of a store that moves. */
 const FROM = 'sqlite';
 const BATCH = 2_000;
 /** Sums of all times. */
@@ -29,7 +28,6 @@ interface Move extends MoveOptions {
   readonly source: MoveSource;
   readonly target: MoveTarget;
   readonly folder: string;
-  /** Names the store that takes over, for people. */
   readonly name: string;
 }
 
@@ -71,8 +69,7 @@ function checkSpool({ state }: FoundStore, folder: string): void {
 }
 
 async function show({ source, target, folder, name, out, err }: Move): Promise<ExitCode> {
-  const state = await target.state(epochOf(source));
-  if (state === 'other') throw otherStore(name);
+  if ((await target.state(epochOf(source))) === 'other') throw otherStore(name);
   const verdict = source.verify();
   const days = source.days();
   const rows = days.reduce((sum, day) => sum + source.countRows(day), 0);
@@ -114,7 +111,7 @@ async function moveLedger({ source, target, name, out }: Move): Promise<void> {
   for (const { start } of source.rollups({ ...EVER, step: 'day' })) {
     const day = dayOf(start);
     if (days.has(day)) continue;
-    const sums = { from: start, to: start + DAY_MS, by: LEDGER_DIMENSIONS, step: 'all' } as const;
+    const sums = { from: start, to: start + DAY_MS, by: ROLLUP_DIMENSIONS, step: 'all' } as const;
     await target.putSums(day, source.rollups(sums));
     await checkSums({ source, target }, start, start + DAY_MS);
   }

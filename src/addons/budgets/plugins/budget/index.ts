@@ -50,7 +50,7 @@ export default definePlugin({
     if (!budget) return undefined;
     const { counted, usd, tokens, output } = budget;
     const amounts = [
-      ...(usd === undefined ? [] : [usdText(usd)]),
+      ...(usd === undefined ? [] : [`${Number((usd / NANO_PER_USD).toPrecision(6))} USD`]),
       ...(tokens === undefined ? [] : [`${tokens} tokens`]),
     ];
     const long = output === undefined ? '' : `, with an answer of at most ${output} tokens`;
@@ -63,5 +63,3 @@ export default definePlugin({
     return { step: ({ exchange, attempt }) => host.budgets.reserve(exchange, attempt, rules) };
   },
 });
-
-const usdText = (nano: number): string => `${Number((nano / NANO_PER_USD).toPrecision(6))} USD`;

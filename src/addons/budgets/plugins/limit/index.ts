@@ -29,6 +29,5 @@ export default definePlugin({
 const PERIODS: Readonly<Record<number, string>> = { 1000: 's', 60_000: 'min', 3_600_000: 'h' };
 
 /** `team search: requests 600/min`. A dry run can not know the state of the limits of another process. */
-export function describeLimit({ node, id, limit, count, perMs }: AppliedLimit): string {
-  return `${node} ${id}: ${limit} ${count}${perMs === undefined ? '' : `/${PERIODS[perMs] ?? `${perMs}ms`}`}`;
-}
+export const describeLimit = ({ node, id, limit, count, perMs }: AppliedLimit): string =>
+  `${node} ${id}: ${limit} ${count}${perMs === undefined ? '' : `/${PERIODS[perMs] ?? `${perMs}ms`}`}`;

@@ -6,7 +6,22 @@ import {
   type LedgerRow,
   type RollupQuery,
 } from '../../../../core/ports/ledger.ts';
+import { ZoneDays } from '../../../../core/ports/zone-days.ts';
 import { NOON, onStore, rowOf, type Backend } from './opened-store.testkit.ts';
+
+/** Numbers that are the same in each run. */
+class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed;
+  }
+
+  below(most: number): number {
+    this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((this.#state / 2 ** 32) * most);
+  }
+}
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -45,6 +60,7 @@ export function describeLedger(backend: Backend): void {
           src: 'estimated',
           tier: 'batch',
           geo: 'eu',
+          labels: '{"env":"prod"}',
           input: 200_001,
           cacheRead: 2,
           cacheWrite5m: 3,
@@ -148,6 +164,181 @@ export function describeLedger(backend: Backend): void {
         }
         for (const pieces of [0, 1.5, 1001])
           await expect(rowsOf(ledger, { pieces })).rejects.toThrow('the rows of a piece');
+      }),
+    );
+
+    it(
+      'sums by catalog entry and label',
+      on(async ({ ledger }) => {
+        const prod = { labels: '{"env":"prod","room":"a b"}' };
+        await ledger.append([
+          rowOf(1, { asked: '@openai/gpt/x', nano: 1, ...prod }),
+          rowOf(2, { asked: '@vertex/gemini', nano: 2, labels: '{"env":"test"}' }),
+          rowOf(3, { asked: '@openai/gpt', nano: 4 }),
+          rowOf(4, { asked: 'plain', nano: 8, ...prod, at: NOON - DAY }),
+        ]);
+        await ledger.dropBefore('2026-11-22');
+        const nanos = async (query: Partial<RollupQuery>) =>
+          (await sumsOf(ledger, query)).map(({ names, labels, nano }) => [
+            [...Object.values(names), ...Object.values(labels)].join(),
+            nano,
+          ]);
+        expect(await nanos({ by: ['provider'] })).toEqual([
+          ['', 8],
+          ['openai', 5],
+          ['vertex', 2],
+        ]);
+        expect(await nanos({ labels: ['env'] })).toEqual([
+          ['', 4],
+          ['prod', 9],
+          ['test', 2],
+        ]);
+        expect(await nanos({ by: ['provider'], labels: ['room', 'env'], where: { provider: ['openai'] } })).toEqual([
+          ['openai,,', 4],
+          ['openai,a b,prod', 1],
+        ]);
+        expect(await nanos({ whereLabels: { env: ['prod', ''] } })).toEqual([['', 13]]);
+        await expect(sumsOf(ledger, { labels: ['a', 'b', 'c', 'd'] })).rejects.toMatchObject({ code: 'invalid' });
+      }),
+    );
+
+    it(
+      'adds up to the rows in days of any time zone of whole hours, to the nano-USD',
+      on(async ({ ledger }) => {
+        const random = new Random(41);
+        // Days on which clocks change: in New York, in Auckland and Santiago, in Berlin.
+        const [first, last] = [Date.UTC(2026, 2, 7), Date.UTC(2026, 9, 27)];
+        const begun = ['2026-03-07', '2026-04-04', '2026-09-26', '2026-10-24'].map((day) => Date.parse(day));
+        const rows = Array.from({ length: 3_000 }, (_, number) =>
+          rowOf(number, {
+            at: begun[number % begun.length]! + random.below(3 * DAY),
+            nano: random.below(9_000_000_000) - 1_000_000_000,
+            team: `t${random.below(3)}`,
+          }),
+        );
+        for (let from = 0; from < rows.length; from += 1_000) await ledger.append(rows.slice(from, from + 1_000));
+        for (const zone of ['America/New_York', 'Europe/Berlin', 'Pacific/Auckland', 'America/Santiago', 'UTC']) {
+          const dates = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short' });
+          const expected = Map.groupBy(rows, ({ at, team }) => `${dates.format(at)} ${team}`);
+          const found = await ledger.rollups({ from: first - DAY, to: last + DAY, step: 'day', by: ['team'], zone });
+          expect(
+            found.map(({ start, names, nano, day }) => [`${dates.format(start)} ${names.team}`, nano, day]),
+          ).toEqual(
+            [...expected]
+              .map(([name, of]) => [name, of.reduce((sum, { nano }) => sum + nano, 0), undefined])
+              .toSorted(([one], [other]) => (one! < other! ? -1 : 1)),
+          );
+        }
+      }),
+    );
+
+    it(
+      'has UTC days for a time zone where hours are gone, each in one month',
+      on(async ({ ledger }) => {
+        const rows = Array.from({ length: 240 }, (_, hour) =>
+          rowOf(hour, { at: Date.UTC(2026, 9, 27) + hour * HOUR, nano: 2 ** (hour % 40) }),
+        );
+        await ledger.append(rows);
+        while (await ledger.foldOldest('2026-11-02'));
+        for (const zone of ['America/New_York', 'Asia/Tokyo']) {
+          const local = (text: string): number => new ZoneDays(zone).startOf(Date.parse(text));
+          const daysOf = (from: string, to: string) =>
+            ledger.rollups({ from: local(from), to: local(to), step: 'day', by: [], zone });
+          const all = [...(await daysOf('2026-10-01', '2026-11-01')), ...(await daysOf('2026-11-01', '2026-12-01'))];
+          expect(all.reduce((sum, { nano }) => sum + nano, 0)).toBe(rows.reduce((sum, { nano }) => sum + nano, 0));
+          const utc = all.filter(({ day }) => day === 'utc');
+          expect(utc.map(({ start, nano }) => [new Date(start).toISOString().slice(0, 10), nano])).toEqual(
+            [...Map.groupBy(rows.slice(0, 144), ({ at }) => new Date(at).toISOString().slice(0, 10))].map(
+              ([date, of]) => [date, of.reduce((sum, { nano }) => sum + nano, 0)],
+            ),
+          );
+          expect(all.filter(({ day }) => day === 'cut')).toHaveLength(1);
+          expect(all.findIndex(({ day }) => day === 'cut')).toBe(6);
+          const [october] = await ledger.rollups({
+            from: local('2026-10-01'),
+            to: local('2026-11-01'),
+            step: 'all',
+            by: [],
+            zone,
+          });
+          expect(october?.requests).toBe(120);
+        }
+        await expect(ledger.rollups({ ...ALL, step: 'day', by: [], zone: 'Nowhere/City' })).rejects.toThrow();
+      }),
+    );
+
+    it(
+      'sums three years by the days of a time zone, most of them without rows',
+      on(async ({ ledger }) => {
+        const months = Array.from({ length: 37 }, (_, month) => Date.UTC(2023, 10 + month, 22, 23, 30));
+        const rows = months.map((at, number) =>
+          rowOf(number, { at, nano: 2 ** number, asked: '@gpt/m', labels: `{"env":"${number % 2 ? 'a' : 'b'}"}` }),
+        );
+        await ledger.append(rows);
+        await ledger.dropBefore('2026-10-01');
+        while (await ledger.foldOldest('2026-11-01'));
+        const days = new ZoneDays('Asia/Tokyo');
+        const query = {
+          from: days.startOf(Date.UTC(2023, 10, 1)),
+          to: days.startOf(Date.UTC(2026, 11, 1)),
+          step: 'day',
+          by: ['provider'],
+          labels: ['env'],
+          zone: 'Asia/Tokyo',
+        } as const;
+        const found = await ledger.rollups(query);
+        expect(found.map(({ nano, labels, names }) => [nano, labels['env'], names.provider])).toEqual(
+          rows.map(({ nano }, number) => [nano, number % 2 ? 'a' : 'b', 'gpt']),
+        );
+        // 23:30 of UTC is the next day in Tokyo, where hours are kept.
+        expect(found.map(({ day }) => day)).toEqual([...Array.from({ length: 36 }, () => 'utc'), undefined]);
+        expect(found.at(-1)!.start).toBe(Date.UTC(2026, 10, 22, 15));
+      }),
+    );
+
+    it(
+      'keeps labels apart whatever their names and values',
+      on(async ({ ledger }) => {
+        const labels: readonly Readonly<Record<string, string>>[] = [
+          { env: 'a\nb', constructor: 'c' },
+          { env: 'a', constructor: 'b\nc' },
+          { env: '","' },
+          {},
+        ];
+        await ledger.append(labels.map((of, number) => rowOf(number, { at: NOON, labels: JSON.stringify(of) })));
+        const found = await sumsOf(ledger, { labels: ['env', 'constructor'] });
+        expect(new Set(found.map(({ labels: of, requests }) => [of['env'], of['constructor'], requests]))).toEqual(
+          new Set([
+            ['', '', 1],
+            ['","', '', 1],
+            ['a', 'b\nc', 1],
+            ['a\nb', 'c', 1],
+          ]),
+        );
+        // A caller must not keep its cost out of the ledger by the longest texts that JSON makes of its labels.
+        const names = ['a', 'b', 'c'].map((name) => name.repeat(64));
+        const longest = Object.fromEntries(names.map((name) => [name, '\u0001'.repeat(128)]));
+        expect(await ledger.append([rowOf(9, { at: NOON, labels: JSON.stringify(longest) })])).toBe(1);
+      }),
+    );
+
+    it(
+      'refuses an answer of more sums than the query takes, in any step and zone',
+      on(async ({ ledger }) => {
+        // Five labels on each of six days.
+        const rows = Array.from({ length: 30 }, (_, number) =>
+          rowOf(number, { at: NOON - Math.floor(number / 5) * DAY, labels: `{"env":"${number % 5}"}` }),
+        );
+        await ledger.append(rows);
+        for (const [more, count] of [
+          [{}, 5],
+          [{ step: 'day' }, 30],
+          [{ step: 'day', zone: 'Asia/Tokyo' }, 30],
+        ] as const) {
+          const query = { ...more, labels: ['env'] };
+          expect(await sumsOf(ledger, { ...query, most: count })).toHaveLength(count);
+          await expect(sumsOf(ledger, { ...query, most: count - 1 })).rejects.toMatchObject({ code: 'invalid' });
+        }
       }),
     );
 

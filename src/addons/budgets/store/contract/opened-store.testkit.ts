@@ -62,6 +62,7 @@ export const rowOf = (number: number, row: Partial<LedgerRow> = {}): LedgerRow =
   tier: '',
   geo: '',
   priceVersion: '2026-11-20',
+  labels: '',
   held: 0,
   ms: 120,
   firstMs: 40,

@@ -28,7 +28,6 @@ export class MemoryCounters implements Counters {
   readonly #answers = new Map<Boot['id'], { readonly batch: number; readonly grants: readonly Grant[] }>();
   readonly #adjusted = new Map<string, true>();
   readonly #uses = new Map<Boot['id'], CreditUse>();
-  /** The number of the last change of tightness. */
   readonly #changes = new Map<'last', number>();
   #lastLease: LeaseId = 0;
   readonly #calls = countingCalls((_now, task) => this.#undo.run(() => task(this.#tables())));
@@ -48,9 +47,8 @@ export class MemoryCounters implements Counters {
   adjust: Counters['adjust'] = async (...args) => this.#calls.adjust(this.#clock.wall(), ...args);
   notify: Counters['notify'] = async (...args) => this.#calls.notify(this.#clock.wall(), ...args);
 
-  async read(counters: readonly CounterRef[]): Promise<readonly CounterState[]> {
-    return counters.map((ref) => this.#counters.get(nameOf(ref)) ?? noCounter(ref));
-  }
+  readonly read = async (counters: readonly CounterRef[]): Promise<readonly CounterState[]> =>
+    counters.map((ref) => this.#counters.get(nameOf(ref)) ?? noCounter(ref));
 
   async *all(): AsyncIterable<readonly CounterState[]> {
     const sorted = [...this.#counters].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row);
@@ -67,9 +65,8 @@ export class MemoryCounters implements Counters {
     return old.length;
   }
 
-  #leasesWhere(isMeant: (lease: LeaseRow) => boolean): LeaseRow[] {
-    return [...this.#leases.values()].filter(isMeant);
-  }
+  readonly #leasesWhere = (isMeant: (lease: LeaseRow) => boolean): LeaseRow[] =>
+    [...this.#leases.values()].filter(isMeant);
 
   #tables(): CountingTables {
     const undo = this.#undo;

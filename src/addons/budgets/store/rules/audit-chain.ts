@@ -75,7 +75,6 @@ const changeTo = (keys: ChainKeys): AuditEvent => ({
 const isChangeTo = (row: LastRow | undefined, keyId: string): boolean =>
   row?.action === 'rekey' && row.kind === 'audit' && row.id === keyId;
 
-/** The event of a removal of old rows: `last` was the newest of them. */
 export const dropOf = (last: Pick<AuditRow, 'seq' | 'hash'>): AuditEvent => ({
   action: 'drop',
   kind: 'audit',
@@ -169,13 +168,10 @@ class Parts {
   }
 }
 
-interface ChainPoint {
-  readonly seq: number;
-  readonly head: string;
-  readonly known: KnownRow | undefined;
-}
-
-function wrongIn(row: AuditRow, { seq, head, known }: ChainPoint): string | undefined {
+function wrongIn(
+  row: AuditRow,
+  { seq, head, known }: { readonly seq: number; readonly head: string; readonly known: KnownRow | undefined },
+): string | undefined {
   if (row.seq !== seq) return `row ${seq} is missing`;
   if (row.prev !== head) return 'it does not follow the row before it';
   return seq === known?.seq && row.hash !== known.hash ? OTHER_HASH : undefined;
@@ -199,17 +195,12 @@ const UNANNOUNCED =
 const OTHER_HASH = 'it had another hash';
 const DROPPED = 'it was dropped, as rows older than state.retention.audit_days are: compare with a later row';
 
-interface ChainKey {
-  readonly name: string;
-  readonly bytes: Buffer;
-}
-
 /** A hash of the chain: SHA-256 or, behind the id of a key and a point, HMAC-SHA-256. */
 const HASH = /^(?:([0-9a-f]{16})\.)?[0-9a-f]{64}$/;
 
 /** The keys of the audit's chain, one for each key of the ring, by an id made of its bytes: a name may be given again. */
 export class ChainKeys {
-  readonly #keys: ReadonlyMap<string, ChainKey>;
+  readonly #keys: ReadonlyMap<string, { readonly name: string; readonly bytes: Buffer }>;
   readonly #first: string | undefined;
 
   constructor(ring: SecretRing) {

@@ -148,7 +148,6 @@ function partsFor(
   const live = 1 + others.filter(({ seenAt }) => seenAt > now - LEASE_MS).length;
   // A process alone has the whole room of every counter in its leases.
   const equal = live === 1 ? 0 : Math.floor(CREDIT_PARTS / live);
-  const left = Math.max(0, CREDIT_PARTS - others.reduce((sum, other) => sum + other.parts, 0));
-  const most = Math.min(equal, left);
+  const most = Math.min(equal, Math.max(0, CREDIT_PARTS - others.reduce((sum, other) => sum + other.parts, 0)));
   return knows >= credit.lastChange() ? most : Math.min(most, parts);
 }

@@ -16,6 +16,7 @@ export const ROW_COLUMNS = [
   'ms',
   'firstMs',
   'requestId',
+  'labels',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
 /** A row as a list: its JSON has no names, and a list is copied to another thread in a third of the time of an object (measured). */
@@ -56,6 +57,7 @@ export const cellsOf = (row: LedgerRow): Cells => [
   row.ms,
   row.firstMs ?? null,
   row.requestId,
+  row.labels,
 ];
 
 /** @param columns of the release that wrote the cells */

@@ -6,7 +6,6 @@ import { epochEvent, placeOf, writeEntities } from './entity-writes.ts';
 import * as ledger from './rollup-cells.ts';
 import { KeyEncryptionKeys } from './sealing.ts';
 
-/** The rules of this add-on, for drivers of other add-ons. */
 export const storeRules: StoreRules = {
   ring: (text) => KeyEncryptionKeys.parse(text),
   counting: countingCalls,

@@ -30,7 +30,6 @@ export class LineBytes {
     if (this.#bytes.length > LONG) this.#bytes = Buffer.allocUnsafe(SHORT);
   }
 
-  /** @param text ASCII */
   ascii(text: string): void {
     const { length } = text;
     this.#reserve(length);

@@ -6,11 +6,6 @@ import type { LedgerRow } from '../../../../core/ports/ledger.ts';
 import { SPOOLS } from './spool.ts';
 import { LineReader, type SpooledAccount, type SpooledSend, type SpoolLine } from './spool-lines.ts';
 
-interface SpoolWriter {
-  readonly boot: Boot;
-  readonly pid: number;
-}
-
 export interface SpoolState {
   readonly accounts: ReadonlyMap<number, SpooledAccount>;
   readonly open: readonly SpooledSend[];
@@ -36,7 +31,7 @@ const segmentsOf = (spool: string): string[] =>
     .map((name) => join(spool, name));
 
 /** Undefined: it wrote nothing. */
-export async function writerOf(spool: string): Promise<SpoolWriter | undefined> {
+export async function writerOf(spool: string): Promise<{ readonly boot: Boot; readonly pid: number } | undefined> {
   for (const path of segmentsOf(spool)) {
     for await (const first of linesOf(path)) {
       if (first.what === 'process') return first;

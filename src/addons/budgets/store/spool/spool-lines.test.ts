@@ -24,13 +24,13 @@ const anyRow: fc.Arbitrary<LedgerRow> = fc
     kind: fc.constantFrom(...LEDGER_KINDS),
     src: fc.constantFrom(...LEDGER_SOURCES),
     names: fc.tuple(...LEDGER_NAMES.map(() => name)),
-    others: fc.tuple(name, name, name, name),
+    others: fc.tuple(name, name, name, name, name),
     sums: fc.tuple(...LEDGER_SUMS.map(() => count)),
     held: count,
     ms: count,
     firstMs: fc.option(count, { nil: undefined }),
   })
-  .map(({ number, names, others: [asked, tier, geo, priceVersion], sums, ...rest }) => ({
+  .map(({ number, names, others: [asked, tier, geo, priceVersion, labels], sums, ...rest }) => ({
     ...rowOf(number),
     ...rest,
     ...Object.fromEntries(LEDGER_NAMES.map((one, index) => [one, names[index]])),
@@ -39,6 +39,7 @@ const anyRow: fc.Arbitrary<LedgerRow> = fc
     tier,
     geo,
     priceVersion,
+    labels,
   }));
 
 function written(write: (to: LineBytes) => void): string {

@@ -19,6 +19,7 @@ const NAMES = [
   'config',
   'model',
   'status',
+  'labels',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
 /** The columns of a whole row, and of the row of a send, whose sums are all 0. */
@@ -36,10 +37,9 @@ const END_COLUMNS = [
 ] as const satisfies readonly (keyof LedgerRow)[];
 const SEND_COLUMNS = END_COLUMNS.slice(0, END_COLUMNS.indexOf('ms'));
 
-/** The value of a column that earlier releases did not write. */
-const NOT_KNOWN = { requestId: '' } as const;
+/** The values of columns that earlier releases did not write. */
+const NOT_KNOWN = { requestId: '', labels: '' } as const;
 
-/** The values of columns that a line leaves out. */
 const NOT_WRITTEN = {
   ...NOT_KNOWN,
   ...Object.fromEntries(LEDGER_SUMS.map((sum) => [sum, 0])),
@@ -173,16 +173,11 @@ export class LineReader {
   }
 }
 
-interface Encoded {
-  readonly row: LedgerRow;
-  readonly bytes: Buffer;
-}
-
 const MAX_CALLERS = 1000;
 
 /** Writes rows as JSON lists, by END_COLUMNS. Texts of a caller are encoded once, which halves the cost of a row (measured). */
 class RowTexts {
-  readonly #names = new Map<string, Encoded>();
+  readonly #names = new Map<string, { readonly row: LedgerRow; readonly bytes: Buffer }>();
 
   send(to: LineBytes, row: LedgerRow): void {
     this.#begin(to, row);
@@ -251,4 +246,5 @@ const isSame = (one: LedgerRow, other: LedgerRow): boolean =>
   one.organization === other.organization &&
   one.config === other.config &&
   one.model === other.model &&
+  one.labels === other.labels &&
   one.status === other.status;

@@ -14,7 +14,6 @@ const SEGMENT_BYTES = 8 * 1024 ** 2;
 export interface SpoolSegment {
   readonly path: string;
   bytes: number;
-  /** Rows of it that wait in memory for the store. */
   waiting: number;
   /** Rows of it that wait for the store and are nowhere else. */
   spilled: number;
@@ -24,7 +23,6 @@ interface SpoolOptions {
   readonly folder: string;
   readonly boot: Boot;
   readonly pid: number;
-  /** Writes the accounts and open sends of now, as lines. */
   readonly checkpoint: (to: LineBytes) => void;
   readonly maxBytes?: number | undefined;
   readonly segmentBytes?: number | undefined;

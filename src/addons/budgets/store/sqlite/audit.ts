@@ -41,9 +41,8 @@ export class SqliteAudit {
     if (row) this.#insert(row);
   }
 
-  #last(): LastRow | undefined {
-    return this.#db.get<LastRow>('SELECT seq, hash, action, kind, id FROM audit ORDER BY seq DESC LIMIT 1');
-  }
+  readonly #last = (): LastRow | undefined =>
+    this.#db.get<LastRow>('SELECT seq, hash, action, kind, id FROM audit ORDER BY seq DESC LIMIT 1');
 
   #insert(row: AuditRow): void {
     const { address = null, before = null, after = null, reason = null } = row;
@@ -67,14 +66,13 @@ export class SqliteAudit {
       .map(rowOf);
   }
 
-  adjustments(id: string, since: number): AdjustmentRow[] {
-    return this.#db.all<AdjustmentRow>(
+  readonly adjustments = (id: string, since: number): AdjustmentRow[] =>
+    this.#db.all<AdjustmentRow>(
       `SELECT role, before, after FROM audit WHERE kind = 'counter' AND id = ? AND at > ? ORDER BY seq DESC LIMIT ?`,
       id,
       since,
       MAX_ADJUSTMENTS,
     );
-  }
 
   dropBefore(at: number, by: Actor, now: number): number {
     return this.#db.transaction(() => {
@@ -98,9 +96,7 @@ export class SqliteAudit {
     });
   }
 
-  verify(known?: KnownRow): AuditVerdict {
-    return verifyChain(this.#read(), this.#keys, known);
-  }
+  readonly verify = (known?: KnownRow): AuditVerdict => verifyChain(this.#read(), this.#keys, known);
 
   *#read(): Iterable<AuditRow> {
     for (const row of this.#db.iterate('SELECT * FROM audit ORDER BY seq')) yield rowOf(row as StoredAudit);

@@ -1,5 +1,4 @@
-import type { BootRow, LiveBoots, ShownBoot } from '../../../../core/ports/boots.ts';
-import { MAX_BOOTS } from '../../../../core/ports/boots.ts';
+import { MAX_BOOTS, type BootRow, type LiveBoots, type ShownBoot } from '../../../../core/ports/boots.ts';
 import { LEASE_MS, type Boot } from '../../../../core/ports/counters.ts';
 import { checkShown } from '../rules/checks.ts';
 import type { Database } from './database.ts';
@@ -8,7 +7,6 @@ interface StoredBoot extends Omit<BootRow, 'refused'> {
   readonly refused: string | null;
 }
 
-/** The calls of `Boots`. The time comes first, as in all calls of a store. */
 export const bootCalls = (db: Database) => ({
   seenBoot(now: number, boot: Boot, shown: ShownBoot): LiveBoots {
     checkShown(boot, shown);

@@ -3,7 +3,6 @@ import { StateFailure } from '../../../../core/ports/failures.ts';
 import { checkClaim } from '../rules/checks.ts';
 import type { Database } from './database.ts';
 
-/** The calls of `Claims`. The time comes first, as in all calls of a store. */
 export const claimCalls = (db: Database) => ({
   takeClaim(now: number, wish: ClaimWish): Claim {
     checkClaim(wish);

@@ -122,6 +122,41 @@ describe('a store in a folder', () => {
     expect(rows()).toEqual([rowOf(1), rowOf(2, { requestId: 'order-17' })]);
   });
 
+  it('keeps the sums of a day that an earlier release began, and distinguishes more in those that follow', () => {
+    const before = open();
+    before.calls.append(NOON, [rowOf(1, { key: 'a', nano: 3 })]);
+    close(before);
+    // The tables of the release before, with what it had written.
+    tamper(
+      `ALTER TABLE ledger DROP COLUMN labels;
+       CREATE TABLE narrow AS SELECT * FROM cell;
+       ALTER TABLE narrow DROP COLUMN provider;
+       ALTER TABLE narrow DROP COLUMN labels;
+       DROP TABLE cell;
+       ALTER TABLE narrow RENAME TO cell;
+       CREATE UNIQUE INDEX of_cell ON cell (start, key, user, team, organization, config, model, status, src, kind)`,
+      'ledger/2026-11-22.db',
+    );
+    const { calls } = open();
+    const byEntry = () =>
+      calls
+        .rollups(NOON, { from: 0, to: NOON * 2, by: ['provider', 'key'], labels: ['env'], step: 'all' })
+        .map(({ names, labels, nano }) => [names.provider, names.key, labels['env'], nano]);
+    expect(byEntry()).toEqual([['', 'a', '', 3]]);
+    const labelled = rowOf(2, { key: 'a', nano: 4, asked: '@gpt/m', labels: '{"env":"prod"}' });
+    calls.append(NOON, [labelled]);
+    expect(byEntry()).toEqual([
+      ['', 'a', '', 3],
+      ['gpt', 'a', 'prod', 4],
+    ]);
+    expect(calls.rowsAfter(NOON, { from: 0, to: NOON * 2 }, undefined).rows).toEqual([
+      rowOf(1, { key: 'a', nano: 3 }),
+      labelled,
+    ]);
+    expect(calls.dropBefore(NOON, '2026-11-23')).toBe(1);
+    expect(byEntry()).toHaveLength(2);
+  });
+
   it('counts a dropped day once when the process ended before it removed the file', () => {
     const first = open();
     first.calls.append(NOON, [rowOf(1, { at: NOON - 86_400_000, nano: 5 }), rowOf(2, { nano: 2 })]);

@@ -36,7 +36,6 @@ export interface EngineOptions {
   readonly maxPages?: number | undefined;
   /** The store is open in another thread, which writes it. */
   readonly onlyReads?: boolean;
-  /** A move of the store to another one goes on. */
   readonly moves?: boolean;
 }
 
@@ -62,8 +61,7 @@ export class Engine {
       if (maxPages !== undefined) this.#db.exec(`PRAGMA max_page_count = ${maxPages}`);
       this.#ledger = new SqliteLedger(join(folder, 'ledger'), { maxNames });
       opened.push(() => this.#ledger.close());
-      const ring = KeyEncryptionKeys.parse(keys);
-      this.calls = callsOf({ db: this.#db, ledger: this.#ledger, folder, keys: ring });
+      this.calls = callsOf({ db: this.#db, ledger: this.#ledger, folder, keys: KeyEncryptionKeys.parse(keys) });
       this.calls.useKeys(now);
     } catch (error) {
       for (const close of opened.toReversed()) close();
@@ -184,8 +182,7 @@ interface StoreOwner {
  * ids. The row names the owner for messages.
  */
 function lockStore(folder: string, owner: StoreOwner, now: number): () => void {
-  const path = join(folder, 'owner.db');
-  const db = new Database(path, { synchronous: 'NORMAL' });
+  const db = new Database(join(folder, 'owner.db'), { synchronous: 'NORMAL' });
   try {
     db.exec('PRAGMA busy_timeout = 0');
     db.transaction(() => {

@@ -70,9 +70,8 @@ export class SqliteEntities {
     };
   }
 
-  write(changes: readonly EntityChange[], by: Actor, now: number): Version {
-    return this.#db.transaction(() => writeEntities(this.#tables(now), { changes, by, now, keys: this.#keys }));
-  }
+  readonly write = (changes: readonly EntityChange[], by: Actor, now: number): Version =>
+    this.#db.transaction(() => writeEntities(this.#tables(now), { changes, by, now, keys: this.#keys }));
 
   begin({ accepted, reason }: { readonly accepted: boolean; readonly reason: string }, by: Actor, now: number): Epoch {
     checkActor(by);
@@ -119,8 +118,8 @@ export class SqliteEntities {
     });
   }
 
-  lastUses(keyIds: readonly string[]): KeyUse[] {
-    return keyIds
+  readonly lastUses = (keyIds: readonly string[]): KeyUse[] =>
+    keyIds
       .flatMap(
         (id) =>
           this.#db.get<KeyUse>(
@@ -129,7 +128,6 @@ export class SqliteEntities {
           ) ?? [],
       )
       .map((use) => ({ ...use }));
-  }
 
   /**
    * Runs at the start. Refuses a key whose value changed under the same name, and a ring that lacks the key of a stored secret. Then seals
@@ -152,23 +150,18 @@ export class SqliteEntities {
     });
   }
 
-  #version(): Version {
-    return this.#db.get<{ value: number }>(`SELECT value FROM sequence WHERE name = 'version'`)!.value;
-  }
+  readonly #version = (): Version =>
+    this.#db.get<{ value: number }>(`SELECT value FROM sequence WHERE name = 'version'`)!.value;
 
-  #tables(now: number): EntityTables {
-    return {
-      ...readTables(this.#db),
-      ...savingTables(this.#db),
-      version: () => this.#version(),
-      addAudit: (event, by) => this.#audit.append(event, by, now),
-    };
-  }
+  readonly #tables = (now: number): EntityTables => ({
+    ...readTables(this.#db),
+    ...savingTables(this.#db),
+    version: () => this.#version(),
+    addAudit: (event, by) => this.#audit.append(event, by, now),
+  });
 }
 
-type ReadTables = Pick<EntityTables, 'entity' | 'count' | 'digests' | 'digestOwner' | 'sealed'>;
-
-const readTables = (db: Database): ReadTables => ({
+const readTables = (db: Database): Pick<EntityTables, 'entity' | 'count' | 'digests' | 'digestOwner' | 'sealed'> => ({
   entity: ({ kind, id }) => db.get<EntityRow>(`${ENTITY} WHERE kind = ? AND id = ?`, kind, id),
   count: (kind: EntityKind) =>
     db.get<{ count: number }>('SELECT count(*) AS count FROM entity WHERE kind = ?', kind)!.count,

@@ -6,46 +6,75 @@ import {
   LEDGER_SOURCES,
   LEDGER_SUMS,
   OTHER_NAME,
-  type LedgerCondition,
-  type LedgerDimension,
+  ROLLUP_DIMENSIONS,
   type LedgerQuery,
   type LedgerRow,
+  type RollupCondition,
+  type RollupDimension,
   type RollupQuery,
   type RowName,
 } from '../../../../core/ports/ledger.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
-import { BUCKETS, cellsOf, DAY_MS, emptyCell, HOUR_MS, hoursOf } from '../rules/rollup-cells.ts';
+import { BUCKETS, cellsOf, cellsWanted, emptyCell } from '../rules/rollup-cells.ts';
 import type { RollupCell } from '../../../../core/ports/store-rules.ts';
 import { Database } from './database.ts';
 
 /** The version of these tables. A file of a day is written once: later releases read old versions and never change them. */
 const TABLES = 1;
 
-/** Texts of a row that are stored once a day, as numbers. */
-const TEXTS = [...LEDGER_NAMES, 'asked', 'tier', 'geo', 'priceVersion'] as const;
-type LedgerText = (typeof TEXTS)[number];
+/** Texts of a row that are stored once a day, as numbers. The place of one is its kind in the table of names: the list may grow at its end only. */
+const ROW_TEXTS = [...LEDGER_NAMES, 'asked', 'tier', 'geo', 'priceVersion', 'labels'] as const;
+type LedgerText = (typeof ROW_TEXTS)[number];
+const TEXTS: readonly (LedgerText | 'provider')[] = [...ROW_TEXTS, 'provider'];
 
 const counts = (prefix: string): string[] => Array.from({ length: BUCKETS }, (_, index) => `${prefix}${index}`);
 const SUMMED = [...LEDGER_SUMS, 'requests', 'attempts', 'hits', ...counts('ms'), ...counts('first')];
+const FIRST_TEXTS = ROW_TEXTS.filter((text) => text !== 'labels');
+const LATER_DIMENSIONS = ROLLUP_DIMENSIONS.slice(LEDGER_DIMENSIONS.length);
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 const typed = (names: readonly string[]): string => names.map((name) => `"${name}" INTEGER NOT NULL`).join(', ');
 
-const ROW_COLUMNS = ['req', 'att', 'kind', 'at', 'src', ...TEXTS, ...LEDGER_SUMS, 'held', 'ms', 'firstMs', 'requestId'];
-const CELL_COLUMNS = ['start', ...LEDGER_DIMENSIONS, ...SUMMED];
+const ROW_COLUMNS = [
+  'req',
+  'att',
+  'kind',
+  'at',
+  'src',
+  ...ROW_TEXTS,
+  ...LEDGER_SUMS,
+  'held',
+  'ms',
+  'firstMs',
+  'requestId',
+];
+const CELL_COLUMNS = ['start', ...ROLLUP_DIMENSIONS, ...SUMMED];
+
+/** The dimensions that earlier releases do not write have a default. */
+function createCells(name: string): string {
+  const dimensions = [
+    typed(LEDGER_DIMENSIONS),
+    ...LATER_DIMENSIONS.map((dimension) => `"${dimension}" INTEGER NOT NULL DEFAULT 0`),
+  ];
+  return `CREATE TABLE ${name} (start INTEGER NOT NULL, ${dimensions.join(', ')}, ${typed(SUMMED)},
+    PRIMARY KEY (start, ${quoted(ROLLUP_DIMENSIONS)})) STRICT, WITHOUT ROWID`;
+}
 
 const CREATE = `
   CREATE TABLE name (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, text TEXT NOT NULL, UNIQUE (kind, text)) STRICT;
   CREATE TABLE ledger (
-    req BLOB NOT NULL, att INTEGER NOT NULL, kind INTEGER NOT NULL, at INTEGER NOT NULL, src INTEGER NOT NULL, ${typed(TEXTS)},
+    req BLOB NOT NULL, att INTEGER NOT NULL, kind INTEGER NOT NULL, at INTEGER NOT NULL, src INTEGER NOT NULL, ${typed(FIRST_TEXTS)},
     ${typed(LEDGER_SUMS)}, held INTEGER NOT NULL, ms INTEGER NOT NULL, firstMs INTEGER, PRIMARY KEY (req, att, kind)) STRICT, WITHOUT ROWID;
-  CREATE TABLE cell (
-    start INTEGER NOT NULL, ${typed(LEDGER_DIMENSIONS)}, ${typed(SUMMED)},
-    PRIMARY KEY (start, ${quoted(LEDGER_DIMENSIONS)})) STRICT, WITHOUT ROWID;
+  ${createCells('cell')};
   PRAGMA user_version = ${TABLES}`;
 
-/** Files of earlier releases lack it. Those releases name their columns: they still work with a file that has one more. */
-const ADD_REQUEST_ID = 'ALTER TABLE ledger ADD COLUMN requestId TEXT';
-const HAS_REQUEST_ID = `SELECT 1 FROM pragma_table_info('ledger') WHERE name = 'requestId'`;
+/** Columns that files of earlier releases lack. Those releases name their columns: they still work with a file that has more. */
+const LATER_COLUMNS = { requestId: 'requestId TEXT', labels: 'labels INTEGER NOT NULL DEFAULT 0' } as const;
+/** A primary key cannot grow: the cells move to a table of their own. */
+const ADD_DIMENSIONS = `
+  ${createCells('wider')};
+  INSERT INTO wider (start, ${quoted(LEDGER_DIMENSIONS)}, ${quoted(SUMMED)}) SELECT start, ${quoted(LEDGER_DIMENSIONS)}, ${quoted(SUMMED)} FROM cell;
+  DROP TABLE cell;
+  ALTER TABLE wider RENAME TO cell`;
 
 const ADD_ROW = `INSERT INTO ledger (${quoted(ROW_COLUMNS)}) VALUES (${ROW_COLUMNS.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
 /** Bound of a stored sum: a row whose sum overflows SQLite's integer would fail for ever and block the rows behind it. */
@@ -58,6 +87,9 @@ const MOST_TEXT = String(BigInt(MOST));
 const added = (sum: string): string => `max(-${MOST_TEXT}, min(${MOST_TEXT}, "${sum}" + excluded."${sum}"))`;
 const ADD_CELL = `INSERT INTO cell (${quoted(CELL_COLUMNS)}) VALUES (${CELL_COLUMNS.map(() => '?').join(', ')})
   ON CONFLICT DO UPDATE SET ${SUMMED.map((sum) => `"${sum}" = ${added(sum)}`).join(', ')}`;
+
+/** The cells of a file that no append has widened. */
+const NARROW_CELLS = `(SELECT *, ${LATER_DIMENSIONS.map((name) => `0 AS "${name}"`).join(', ')} FROM cell)`;
 
 export interface LedgerCursor {
   readonly req: Uint8Array;
@@ -74,10 +106,11 @@ export const cursorOf = ({ req, att, kind }: RowName): LedgerCursor => ({
   kind: LEDGER_KINDS.indexOf(kind),
 });
 
-interface StoredRow extends Readonly<Record<Exclude<keyof LedgerRow, 'req' | 'requestId'>, number | null>> {
+interface StoredRow extends Readonly<Record<Exclude<keyof LedgerRow, 'req' | 'requestId' | 'labels'>, number | null>> {
   readonly req: Uint8Array;
-  /** Absent in files of earlier releases. */
+  /** Absent in files of earlier releases, as `labels` is. */
   readonly requestId?: string | null;
+  readonly labels?: number;
 }
 
 /** The owner of the store has made the file and not yet its tables: it has no row. */
@@ -92,8 +125,7 @@ export class LedgerFile {
   #version: number | undefined;
   #ids: Map<string, number>[] = [];
   #texts = new Map<number, string>();
-  /** False until it has been looked for. */
-  #hasRequestId = false;
+  #isWhole = false;
 
   constructor(
     path: string,
@@ -120,37 +152,45 @@ export class LedgerFile {
     this.#db.close();
   }
 
-  /** Returns the number of new rows. */
   append(rows: readonly LedgerRow[]): number {
     return this.transaction(() => {
-      if (!this.#hasRequestId) this.#addRequestId();
+      this.#addColumns();
       const added = rows.filter((row) => this.#db.run(ADD_ROW, ...this.#valuesOf(row)) === 1);
       this.addCells(cellsOf(added));
       return added.length;
     });
   }
 
-  #addRequestId(): void {
-    if (!this.#db.get(HAS_REQUEST_ID)) this.#db.exec(ADD_REQUEST_ID);
-    this.#hasRequestId = true;
+  /** Within a transaction of the caller. */
+  #addColumns(): void {
+    if (this.#isWhole) return;
+    for (const [name, column] of Object.entries(LATER_COLUMNS))
+      if (!this.#hasColumn('ledger', name)) this.#db.exec(`ALTER TABLE ledger ADD COLUMN ${column}`);
+    if (!this.#hasColumn('cell', 'provider')) this.#db.exec(ADD_DIMENSIONS);
+    this.#isWhole = true;
+  }
+
+  #hasColumn(table: 'ledger' | 'cell', name: string): boolean {
+    return this.#db.get(`SELECT 1 FROM pragma_table_info('${table}') WHERE name = ?`, name) !== undefined;
   }
 
   /** Within a transaction of the caller. */
   addCells(cells: Iterable<RollupCell>): void {
+    this.#addColumns();
     for (const cell of cells) {
-      const names = LEDGER_DIMENSIONS.map((dimension, index) => this.#idOf(dimension, cell.names[index]!));
+      const names = ROLLUP_DIMENSIONS.map((dimension, index) => this.#idOf(dimension, cell.names[index]!));
       const sums = LEDGER_SUMS.map((sum) => bounded(cell[sum]));
       const { start, requests, attempts, hits, ms, firstMs } = cell;
-      const values = [start, ...names, ...sums, requests, attempts, hits, ...ms, ...firstMs];
-      this.#db.run(ADD_CELL, ...values);
+      this.#db.run(ADD_CELL, start, ...names, ...sums, requests, attempts, hits, ...ms, ...firstMs);
     }
   }
 
   /** Adds up all cells of the file into cells with one start, that of the day. */
   foldHours(start: number): void {
-    const dimensions = quoted(LEDGER_DIMENSIONS);
+    const dimensions = quoted(ROLLUP_DIMENSIONS);
     const sums = SUMMED.map(summed).join(', ');
-    this.#db.transaction(() => {
+    this.transaction(() => {
+      this.#addColumns();
       this.#db.exec(
         `CREATE TEMP TABLE folded AS SELECT ${start}, ${dimensions}, ${sums} FROM cell GROUP BY ${dimensions};
          DELETE FROM cell;
@@ -164,11 +204,12 @@ export class LedgerFile {
     return this.#db.transaction(() => this.#db.run('DELETE FROM cell WHERE start < ?', before));
   }
 
-  /** Runs a transaction. Forgets the names that a failed one added. */
+  /** Runs a transaction. Forgets the names and columns that a failed one added. */
   transaction<Result>(task: () => Result): Result {
     try {
       return this.#db.transaction(task);
     } catch (error) {
+      this.#isWhole = false;
       this.#readNames();
       throw error;
     }
@@ -195,9 +236,9 @@ export class LedgerFile {
     });
   }
 
-  /** The sums of a query; the dimensions that it does not distinguish are empty. */
-  cells(query: RollupQuery): RollupCell[] {
-    return this.#atOneMoment(() => this.#cells(query));
+  /** The sums of a query, one after the other; the dimensions that it does not distinguish are empty. */
+  eachCell(query: RollupQuery, task: (cell: RollupCell) => void): void {
+    this.#atOneMoment(() => this.#eachCell(query, task));
   }
 
   /** Rows come with their names, which the owner of the store may add at any time. */
@@ -214,24 +255,26 @@ export class LedgerFile {
     }
   }
 
-  #cells(query: RollupQuery): RollupCell[] {
-    const { from, to } = hoursOf(query);
+  #eachCell(query: RollupQuery, task: (cell: RollupCell) => void): void {
+    const { from, to, span, by: wanted } = cellsWanted(query);
     const [condition, values] = this.#conditionOf(query.where ?? {});
-    const span = query.step === 'hour' ? HOUR_MS : DAY_MS;
     const sums = SUMMED.map((sum) => `${summed(sum)} AS "${sum}"`).join(', ');
-    const by = query.by.length > 0 ? `, ${quoted(query.by)}` : '';
+    const by = wanted.length > 0 ? `, ${quoted(wanted)}` : '';
+    const table = this.#isWhole || this.#hasColumn('cell', 'provider') ? 'cell' : NARROW_CELLS;
     const statement = this.#db.prepare(
-      `SELECT min(start) AS start${by}, ${sums} FROM cell WHERE start >= ? AND start < ?${condition} GROUP BY start / ${span}${by}`,
+      `SELECT min(start) AS start${by}, ${sums} FROM ${table} WHERE start >= ? AND start < ?${condition} GROUP BY start / ${span}${by}`,
     );
-    // A sum may exceed what a number holds exactly: `sumCells` cuts it then.
+    // A sum may exceed what a number holds exactly: `sumsOf` cuts it then.
     statement.setReadBigInts(true);
-    const rows = this.#db.guard(() => statement.all(from, to, ...values)) as Record<string, bigint>[];
-    return rows.map((row) => this.#cellOf(row, query.by));
+    this.#db.guard(() => {
+      for (const row of statement.iterate(from, to, ...values))
+        task(this.#cellOf(row as Record<string, bigint>, wanted));
+    });
   }
 
-  #cellOf(row: Record<string, bigint>, by: readonly LedgerDimension[]): RollupCell {
+  #cellOf(row: Record<string, bigint>, by: readonly RollupDimension[]): RollupCell {
     const value = (name: string): number => Number(row[name]);
-    const names = LEDGER_DIMENSIONS.map((dimension) =>
+    const names = ROLLUP_DIMENSIONS.map((dimension) =>
       by.includes(dimension) ? this.#textOf(dimension, value(dimension)) : '',
     );
     const cell = emptyCell(value('start'), names);
@@ -249,15 +292,15 @@ export class LedgerFile {
       row.at,
       LEDGER_SOURCES.indexOf(row.src),
     ];
-    for (const text of TEXTS) values.push(this.#idOf(text, row[text]));
+    for (const text of ROW_TEXTS) values.push(this.#idOf(text, row[text]));
     for (const sum of LEDGER_SUMS) values.push(row[sum]);
     values.push(row.held, row.ms, row.firstMs ?? null, row.requestId || null);
     return values;
   }
 
   #rowOf(row: StoredRow): LedgerRow {
-    const text = (name: LedgerText): string => this.#textOf(name, row[name]!);
-    const texts = Object.fromEntries(TEXTS.map((name) => [name, text(name)])) as Record<LedgerText, string>;
+    const text = (name: LedgerText): string => this.#textOf(name, row[name] ?? 0);
+    const texts = Object.fromEntries(ROW_TEXTS.map((name) => [name, text(name)])) as Record<LedgerText, string>;
     const sums = Object.fromEntries(LEDGER_SUMS.map((sum) => [sum, row[sum]!])) as Record<
       (typeof LEDGER_SUMS)[number],
       number
@@ -278,10 +321,10 @@ export class LedgerFile {
     };
   }
 
-  #conditionOf(where: LedgerCondition): [string, number[]] {
+  #conditionOf(where: RollupCondition): [string, number[]] {
     const parts: string[] = [];
     const values: number[] = [];
-    for (const dimension of LEDGER_DIMENSIONS) {
+    for (const dimension of ROLLUP_DIMENSIONS) {
       const names = where[dimension];
       if (!names) continue;
       parts.push(` AND "${dimension}" IN (${names.map(() => '?').join(', ')})`);
@@ -291,13 +334,13 @@ export class LedgerFile {
     return [parts.join(''), values];
   }
 
-  #known(dimension: LedgerDimension, name: string): number | undefined {
+  #known(dimension: RollupDimension, name: string): number | undefined {
     if (dimension === 'kind') return LEDGER_KINDS.findIndex((kind) => kind === name);
     if (dimension === 'src') return LEDGER_SOURCES.findIndex((source) => source === name);
     return name === '' ? 0 : this.#ids[TEXTS.indexOf(dimension)]!.get(name);
   }
 
-  #idOf(dimension: LedgerDimension | LedgerText, name: string): number {
+  #idOf(dimension: RollupDimension | LedgerText, name: string): number {
     if (dimension === 'kind' || dimension === 'src') return this.#known(dimension, name)!;
     if (name === '') return 0;
     const kind = TEXTS.indexOf(dimension);
@@ -316,7 +359,7 @@ export class LedgerFile {
     return id;
   }
 
-  #textOf(dimension: LedgerDimension | LedgerText, id: number): string {
+  #textOf(dimension: RollupDimension | LedgerText, id: number): string {
     if (dimension === 'kind') return LEDGER_KINDS[id]!;
     if (dimension === 'src') return LEDGER_SOURCES[id]!;
     return this.#texts.get(id) ?? '';

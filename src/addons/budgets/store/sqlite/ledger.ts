@@ -1,22 +1,23 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  LEDGER_DIMENSIONS,
   MAX_NAMES,
+  ROLLUP_DIMENSIONS,
   type LedgerQuery,
   type LedgerRow,
   type RollupQuery,
   type RollupRow,
 } from '../../../../core/ports/ledger.ts';
+import type { RollupCell } from '../../../../core/ports/store-rules.ts';
 import { invalid } from '../rules/checks.ts';
 import {
   checkQuery,
   checkRollupQuery,
+  cellsWanted,
   checkRows,
   dayOf,
-  hoursOf,
   startOfDay,
-  sumCells,
+  sumsOf,
   DAY_MS,
 } from '../rules/rollup-cells.ts';
 import { cursorOf, LedgerFile, UnmadeFile, type LedgerCursor } from './ledger-file.ts';
@@ -64,16 +65,17 @@ export class SqliteLedger {
     if (!readOnly) this.#removeDropped();
   }
 
-  #readDropped(): string {
-    return this.#dropped.database.get<{ before: string }>('SELECT before FROM dropped')?.before ?? '';
-  }
+  readonly #readDropped = (): string =>
+    this.#dropped.database.get<{ before: string }>('SELECT before FROM dropped')?.before ?? '';
 
-  /** Reads again if the owner of the store has dropped days meanwhile: a day's sums are in its file or in those of the dropped days. */
+  /** Reads again if the owner of the store has dropped or folded days meanwhile: a day's sums are in its file or in those of the dropped days. */
   #read<Result>(task: () => Result): Result {
     if (!this.#readOnly) return task();
     for (let tries = 1; ; tries += 1) {
       this.#droppedBefore = this.#readDropped();
-      const isAsBefore = (): boolean => this.#readDropped() === this.#droppedBefore;
+      const hoursSince = this.#hoursSince();
+      const isAsBefore = (): boolean =>
+        this.#readDropped() === this.#droppedBefore && this.#hoursSince() === hoursSince;
       try {
         const result = task();
         if (isAsBefore() || tries === MAX_TRIES) return result;
@@ -104,17 +106,25 @@ export class SqliteLedger {
 
   rollups(query: RollupQuery): RollupRow[] {
     checkRollupQuery(query);
-    const { from, to } = hoursOf(query);
-    const cells = this.#read(() => [
-      ...this.#dropped.cells(query),
-      ...this.#daysWithin(from, to).flatMap((day) => this.#fileToRead(day)?.cells(query) ?? []),
-    ]);
-    return sumCells(query, cells);
+    const { from, to } = cellsWanted(query);
+    return this.#read(() => {
+      const sums = sumsOf(query, this.#hoursSince());
+      this.#dropped.eachCell(query, sums.add);
+      for (const day of this.#daysWithin(from, to)) this.#fileToRead(day)?.eachCell(query, sums.add);
+      return sums.rows();
+    });
   }
 
-  #daysWithin(from: number, to: number): string[] {
-    return this.days().filter((day) => startOfDay(day) + DAY_MS > from && startOfDay(day) < to);
+  #hoursSince(): number {
+    const days = [this.#droppedBefore, this.#foldedBefore()].filter((day) => day !== '');
+    return Math.max(0, ...days.map(startOfDay));
   }
+
+  readonly #foldedBefore = (): string =>
+    this.#dropped.database.get<{ before: string }>('SELECT before FROM folded')?.before ?? '';
+
+  readonly #daysWithin = (from: number, to: number): string[] =>
+    this.days().filter((day) => startOfDay(day) + DAY_MS > from && startOfDay(day) < to);
 
   /** The next piece of a query, and where the one after it begins; undefined: that was the last. */
   rowsAfter(query: LedgerQuery, place: LedgerPlace | undefined, limit: number): LedgerPiece {
@@ -138,10 +148,12 @@ export class SqliteLedger {
     startOfDay(day);
     const old = this.days().filter((name) => name < day);
     if (day <= this.#droppedBefore) return 0;
-    const sums = old.flatMap((name) => {
+    const sums: RollupCell[] = [];
+    for (const name of old) {
       const start = startOfDay(name);
-      return this.#file(name).cells({ from: start, to: start + DAY_MS, by: LEDGER_DIMENSIONS, step: 'day' });
-    });
+      const wholeDay = { from: start, to: start + DAY_MS, by: ROLLUP_DIMENSIONS, step: 'day' } as const;
+      this.#file(name).eachCell(wholeDay, (cell) => void sums.push(cell));
+    }
     // One transaction: from here on the files count no more, whether the process lives to remove them or not.
     const { database } = this.#dropped;
     this.#dropped.transaction(() => {
@@ -158,7 +170,7 @@ export class SqliteLedger {
   foldOldest(day: string): boolean {
     startOfDay(day);
     const { database } = this.#dropped;
-    const before = database.get<{ before: string }>('SELECT before FROM folded')?.before ?? '';
+    const before = this.#foldedBefore();
     const name = this.days().find((one) => one >= before && one < day);
     if (name === undefined) return false;
     // If the process ends between the two, the same day is folded again, which changes nothing.
@@ -170,13 +182,8 @@ export class SqliteLedger {
     return true;
   }
 
-  forgetSums(day: string): number {
-    return this.#dropped.forgetCells(startOfDay(day));
-  }
-
-  days(): string[] {
-    return this.#files().filter((day) => day >= this.#droppedBefore);
-  }
+  readonly forgetSums = (day: string): number => this.#dropped.forgetCells(startOfDay(day));
+  readonly days = (): string[] => this.#files().filter((day) => day >= this.#droppedBefore);
 
   close(): void {
     for (const file of this.#open.values()) file.close();
@@ -184,15 +191,12 @@ export class SqliteLedger {
     this.#dropped.close();
   }
 
-  #pathOf(name: string): string {
-    return join(this.#folder, `${name}.db`);
-  }
+  readonly #pathOf = (name: string): string => join(this.#folder, `${name}.db`);
 
-  #files(): string[] {
-    return readdirSync(this.#folder)
+  readonly #files = (): string[] =>
+    readdirSync(this.#folder)
       .flatMap((name) => DAY_FILE.exec(name)?.[1] ?? [])
       .sort();
-  }
 
   #removeDropped(): void {
     for (const day of this.#files().filter((name) => name < this.#droppedBefore)) {
@@ -202,9 +206,8 @@ export class SqliteLedger {
     }
   }
 
-  #openFile(name: string): LedgerFile {
-    return new LedgerFile(this.#pathOf(name), { maxNames: this.#maxNames, readOnly: this.#readOnly });
-  }
+  readonly #openFile = (name: string): LedgerFile =>
+    new LedgerFile(this.#pathOf(name), { maxNames: this.#maxNames, readOnly: this.#readOnly });
 
   /** Undefined: it has no row yet. */
   #fileToRead(name: string): LedgerFile | undefined {

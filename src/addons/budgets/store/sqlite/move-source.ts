@@ -62,9 +62,8 @@ export class SqliteMoveSource implements MoveSource {
     return this.#sequence('lease');
   }
 
-  #sequence(name: string): number {
-    return this.#db.get<{ value: number }>('SELECT value FROM sequence WHERE name = ?', name)!.value;
-  }
+  readonly #sequence = (name: string): number =>
+    this.#db.get<{ value: number }>('SELECT value FROM sequence WHERE name = ?', name)!.value;
 
   get droppedBefore(): string {
     return this.#ledger.droppedBefore;
@@ -86,25 +85,11 @@ export class SqliteMoveSource implements MoveSource {
     if (piece.length > 0) yield piece;
   }
 
-  days(): readonly string[] {
-    return this.#ledger.days();
-  }
-
-  countRows(day: string): number {
-    return this.#ledger.countRows(day);
-  }
-
-  ledgerRows(query: LedgerQuery): Iterable<readonly LedgerRow[]> {
-    return this.#reader.ledgerRows(query);
-  }
-
-  rollups(query: RollupQuery): readonly RollupRow[] {
-    return this.#ledger.rollups(query);
-  }
-
-  verify(): AuditVerdict {
-    return this.#audit.verify();
-  }
+  readonly days = (): readonly string[] => this.#ledger.days();
+  readonly countRows = (day: string): number => this.#ledger.countRows(day);
+  readonly ledgerRows = (query: LedgerQuery): Iterable<readonly LedgerRow[]> => this.#reader.ledgerRows(query);
+  readonly rollups = (query: RollupQuery): readonly RollupRow[] => this.#ledger.rollups(query);
+  readonly verify = (): AuditVerdict => this.#audit.verify();
 
   mark(to: string, isDone: boolean): void {
     writeMark(this.#folder, { to, isDone });

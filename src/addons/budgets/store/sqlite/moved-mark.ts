@@ -27,8 +27,7 @@ export function readMark(folder: string): MovedMark | undefined {
 export function writeMark(folder: string, mark: MovedMark): void {
   const path = join(folder, NAME);
   try {
-    const text = `${JSON.stringify(mark)}\n`;
-    writeFileSync(`${path}.new`, text, { mode: 0o600, flush: true });
+    writeFileSync(`${path}.new`, `${JSON.stringify(mark)}\n`, { mode: 0o600, flush: true });
     renameSync(`${path}.new`, path);
     const parent = openSync(folder, 'r');
     fsyncSync(parent);

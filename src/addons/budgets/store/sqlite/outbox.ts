@@ -3,7 +3,6 @@ import { MAX_EVENTS, type OutboxEvent, type OutboxRef, type TakenEvent } from '.
 import { checkEvents, checkTaking } from '../rules/checks.ts';
 import type { Database } from './database.ts';
 
-/** The calls of `Outbox`. The time comes first, as in all calls of a store. */
 export const outboxCalls = (db: Database) => ({
   addEvents(now: number, events: readonly OutboxEvent[]): void {
     checkEvents(events);

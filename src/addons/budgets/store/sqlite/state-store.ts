@@ -39,37 +39,35 @@ export async function openSqliteStore(
 
 type Calls = Pick<HealingThread, 'call'>;
 
-export function storeOver(thread: Calls, reader: Calls, close: () => Promise<void>): StateStore {
-  return {
-    entities: entitiesOf(thread),
-    counters: countersOf(thread),
-    ledger: ledgerOf(thread, reader),
-    audit: auditOf(thread, reader),
-    idempotency: {
-      find: (actor, key) => thread.call('findAnswer', actor, key),
-      keep: (answer) => thread.call('keepAnswer', answer),
-    },
-    boots: {
-      seen: (boot, shown) => thread.call('seenBoot', boot, shown),
-      live: () => thread.call('liveBoots'),
-      ended: (boot) => thread.call('endBoot', boot),
-    },
-    claims: {
-      take: (wish) => thread.call('takeClaim', wish),
-      find: (name) => thread.call('findClaim', name),
-      end: (name, holder) => thread.call('endClaim', name, holder),
-    },
-    outbox: {
-      add: (events) => thread.call('addEvents', events),
-      take: (to, most, ms) => thread.call('takeEvents', to, most, ms),
-      done: (events) => thread.call('endEvents', events),
-      again: (event, ms) => thread.call('eventAgain', event, ms),
-      waiting: async () => new Map(await thread.call('eventsWaiting')),
-    },
-    backup: (folder) => thread.call('backup', folder),
-    close,
-  };
-}
+export const storeOver = (thread: Calls, reader: Calls, close: () => Promise<void>): StateStore => ({
+  entities: entitiesOf(thread),
+  counters: countersOf(thread),
+  ledger: ledgerOf(thread, reader),
+  audit: auditOf(thread, reader),
+  idempotency: {
+    find: (actor, key) => thread.call('findAnswer', actor, key),
+    keep: (answer) => thread.call('keepAnswer', answer),
+  },
+  boots: {
+    seen: (boot, shown) => thread.call('seenBoot', boot, shown),
+    live: () => thread.call('liveBoots'),
+    ended: (boot) => thread.call('endBoot', boot),
+  },
+  claims: {
+    take: (wish) => thread.call('takeClaim', wish),
+    find: (name) => thread.call('findClaim', name),
+    end: (name, holder) => thread.call('endClaim', name, holder),
+  },
+  outbox: {
+    add: (events) => thread.call('addEvents', events),
+    take: (to, most, ms) => thread.call('takeEvents', to, most, ms),
+    done: (events) => thread.call('endEvents', events),
+    again: (event, ms) => thread.call('eventAgain', event, ms),
+    waiting: async () => new Map(await thread.call('eventsWaiting')),
+  },
+  backup: (folder) => thread.call('backup', folder),
+  close,
+});
 
 /** All writes of the store go through this process, so it hints at them itself. */
 function entitiesOf(thread: Calls): Entities {

@@ -36,17 +36,11 @@ export class StoreReader {
       );
   }
 
-  load(now = Date.now()): Loaded {
-    return new SqliteEntities(this.#db, new SqliteAudit(this.#db), KeyEncryptionKeys.none()).load(0, now);
-  }
-
-  countersAfter(last: CounterRef | undefined): readonly CounterState[] {
-    return new SqliteCounters(this.#db, new SqliteAudit(this.#db)).after(last);
-  }
-
-  rollups(query: RollupQuery): readonly RollupRow[] {
-    return this.#onLedger((ledger) => ledger.rollups(query));
-  }
+  readonly load = (now = Date.now()): Loaded =>
+    new SqliteEntities(this.#db, new SqliteAudit(this.#db), KeyEncryptionKeys.none()).load(0, now);
+  readonly countersAfter = (last: CounterRef | undefined): readonly CounterState[] =>
+    new SqliteCounters(this.#db, new SqliteAudit(this.#db)).after(last);
+  readonly rollups = (query: RollupQuery): readonly RollupRow[] => this.#onLedger((ledger) => ledger.rollups(query));
 
   *ledgerRows(query: LedgerQuery): Iterable<readonly LedgerRow[]> {
     let place: LedgerPlace | undefined;
@@ -62,9 +56,8 @@ export class StoreReader {
     return read(this.#ledger);
   }
 
-  verifyAudit(ring: KeyEncryptionKeys, known?: KnownRow): AuditVerdict {
-    return new SqliteAudit(this.#db, ring).verify(known);
-  }
+  readonly verifyAudit = (ring: KeyEncryptionKeys, known?: KnownRow): AuditVerdict =>
+    new SqliteAudit(this.#db, ring).verify(known);
 
   close(): void {
     this.#ledger?.close();
@@ -99,17 +92,15 @@ export function readStore(folder: string, keys: string): StoreForReading {
 export type ReadCalls = ReturnType<typeof readCallsOf>;
 
 /** The time comes first in the arguments, as in all calls of a store. */
-export function readCallsOf({ audit, ledger }: { readonly audit: SqliteAudit; readonly ledger: SqliteLedger }) {
-  return {
-    rollups: (_now: number, query: RollupQuery) => ledger.rollups(query),
-    rowsAfter: (_now: number, query: LedgerQuery, place: LedgerPlace | undefined) => {
-      const { pieces = PIECE } = query;
-      return ledger.rowsAfter(query, place, pieces);
-    },
-    auditRows: (_now: number, query: AuditQuery) => audit.rows(query),
-    verifyAudit: (_now: number, known?: KnownRow) => audit.verify(known),
-  };
-}
+export const readCallsOf = ({ audit, ledger }: { readonly audit: SqliteAudit; readonly ledger: SqliteLedger }) => ({
+  rollups: (_now: number, query: RollupQuery) => ledger.rollups(query),
+  rowsAfter: (_now: number, query: LedgerQuery, place: LedgerPlace | undefined) => {
+    const { pieces = PIECE } = query;
+    return ledger.rowsAfter(query, place, pieces);
+  },
+  auditRows: (_now: number, query: AuditQuery) => audit.rows(query),
+  verifyAudit: (_now: number, known?: KnownRow) => audit.verify(known),
+});
 
 /** Reads a store that another thread has open and writes. */
 export class ReadingEngine {

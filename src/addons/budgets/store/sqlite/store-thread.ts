@@ -79,7 +79,6 @@ export class StoreThread {
     return this.#send(name, [this.#clock.wall(), ...args]) as Later<Call>;
   }
 
-  /** Nothing is asked any more. */
   get hasEnded(): boolean {
     return this.#closed !== undefined;
   }

@@ -4,14 +4,8 @@ import { join } from 'node:path';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import { messageOf } from '../../../../core/kernel/outside/thrown.ts';
 
-interface TemporaryFolder {
-  readonly path: string;
-  /** Removes the folder and what is in it. May be called again. */
-  remove(): void;
-}
-
 /** Makes a folder that only this user can read. It is gone when the process exits, unless the process is killed. Throws `StateFailure`. */
-export function makeTemporaryFolder(): TemporaryFolder {
+export function makeTemporaryFolder(): { readonly path: string; remove(): void } {
   let path: string;
   try {
     path = mkdtempSync(join(tmpdir(), 'gatehouse-state-'));

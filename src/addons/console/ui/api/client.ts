@@ -1,7 +1,8 @@
-import createClient from 'openapi-fetch';
 import type { ProblemAnswer } from './shapes.ts';
 import { half, signedIn } from './session.ts';
 import type { Api } from './types.generated.ts';
+
+import createClient from 'openapi-fetch';
 
 /** Below the page's own folder: the same under any prefix. */
 const API = new URL('../admin/v1', location.href.replace(/[?#].*$/, '')).href;
@@ -85,4 +86,27 @@ export async function stream(
     ...(signal && { signal }),
   });
   return send(request);
+}
+
+export interface ListPage<Item> {
+  readonly items: readonly Item[];
+  readonly next?: string;
+}
+
+const LIMIT = 1000;
+export const MAX_ITEMS = 10_000;
+
+/** All items of a list, at most 10,000. */
+export async function allOf<Item>(
+  read: (query: { readonly limit: number; readonly cursor?: string }) => Promise<ListPage<Item>>,
+): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  let cursor: string | undefined;
+  while (items.length < MAX_ITEMS) {
+    const found = await read({ limit: LIMIT, ...(cursor !== undefined && { cursor }) });
+    items.push(...found.items);
+    cursor = found.next;
+    if (cursor === undefined) break;
+  }
+  return items;
 }

@@ -1,4 +1,4 @@
-import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals';
+import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiRefusal } from './client.ts';
 
@@ -47,3 +47,24 @@ export const asRefusal = (error: unknown): ApiRefusal =>
   error instanceof ApiRefusal
     ? error
     : new ApiRefusal({ status: 0, code: 'page', detail: error instanceof Error ? error.message : String(error) });
+
+export interface Doing {
+  readonly busy: ReadonlySignal<boolean>;
+  readonly error: ReadonlySignal<ApiRefusal | undefined>;
+  run(): void;
+}
+
+/** A call that a person starts: one at a time, with its refusal in place. */
+export function useAction(work: () => Promise<unknown>): Doing {
+  const busy = useSignal(false);
+  const error = useSignal<ApiRefusal | undefined>(undefined);
+  const run = (): void => {
+    if (busy.value) return;
+    busy.value = true;
+    error.value = undefined;
+    work()
+      .catch((reason: unknown) => (error.value = asRefusal(reason)))
+      .finally(() => (busy.value = false));
+  };
+  return { busy, error, run };
+}

@@ -1102,6 +1102,272 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/prompts": {
+  get: {
+  parameters: {
+  query?: {
+  limit?: number
+  cursor?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Prompt[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  post: {
+  parameters: {
+  query?: {
+  dry_run?: boolean
+  }
+  header?: {
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": CreatePrompt
+  }
+  }
+  responses: {
+  201: {
+  content: {
+  "application/json": Prompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts/{id}": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Prompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  patch: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": PatchPrompt
+  "application/merge-patch+json": PatchPrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Prompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  delete: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  reason?: string
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  responses: {
+  204: {
+  content: {
+
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/configs": {
+  get: {
+  parameters: {
+  query?: {
+  limit?: number
+  cursor?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Config[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  post: {
+  parameters: {
+  query?: {
+  dry_run?: boolean
+  }
+  header?: {
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": CreateConfig
+  }
+  }
+  responses: {
+  201: {
+  content: {
+  "application/json": Config
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/configs/{id}": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Config
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  patch: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": PatchConfig
+  "application/merge-patch+json": PatchConfig
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Config
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  delete: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  reason?: string
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  responses: {
+  204: {
+  content: {
+
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/keys/{id}:rotate": {
   post: {
   parameters: {
@@ -1201,6 +1467,72 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/prompts/{id}:release": {
+  post: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  }
+  header: {
+  "If-Match": string
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": ReleasePrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Prompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts/{id}:promote": {
+  post: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  }
+  header: {
+  "If-Match": string
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": PromotePrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Prompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/usage": {
   get: {
   parameters: {
@@ -1208,6 +1540,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   from?: string
   to?: string
   step?: ("hour" | "day" | "all")
+  time_zone?: string
   by?: string
   /**
    * @maxItems 20
@@ -1245,7 +1578,15 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
    * @maxItems 20
    */
   kind?: string[]
-  format?: ("json" | "csv" | "jsonl")
+  /**
+   * @maxItems 20
+   */
+  provider?: string[]
+  /**
+   * @maxItems 20
+   */
+  "label.NAME"?: string[]
+  format?: ("json" | "csv" | "jsonl" | "focus")
   limit?: number
   cursor?: string
   }
@@ -1314,7 +1655,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
    * @maxItems 20
    */
   kind?: string[]
-  format?: ("json" | "csv" | "jsonl")
+  format?: ("json" | "csv" | "jsonl" | "focus")
   limit?: number
   cursor?: string
   }
@@ -1704,6 +2045,157 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/requests/{id}/test": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  texts?: boolean
+  reason?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": RecordCase
+  "text/plain": string
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/requests/{id}/curl": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  texts?: boolean
+  reason?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": RecordCurl
+  "text/plain": string
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/captures": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Capture[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  post: {
+  parameters: {
+  query?: {
+  dry_run?: boolean
+  }
+  header?: {
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": StartCapture
+  }
+  }
+  responses: {
+  201: {
+  content: {
+  "application/json": Capture
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/captures/{id}": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  reason?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/jsonl": unknown
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  delete: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  reason?: string
+  }
+  }
+  responses: {
+  204: {
+  content: {
+
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/session": {
   get: {
   parameters: {
@@ -1818,6 +2310,167 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   200: {
   content: {
   "application/json": Places
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings/names": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": SettingsNames
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings/history": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: SettingsVersion[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings/validate": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": EditedSettings
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": ValidatedSettings
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings/patch": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": EditedSettings
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Draft
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/schemas/{id}": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Document1
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings/effect": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": SettingsEffect
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "text/event-stream": EffectEvent
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings/tests": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": SettingsTests
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "text/event-stream": TestsEvent
   }
   }
   default: {
@@ -2062,6 +2715,240 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/alerts/fired": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: FiredAlert[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/alerts/{id}:test": {
+  post: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": AlertDelivery
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/plugins": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Plugin[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/people": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Person[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts/{id}:render": {
+  post: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": RenderPrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": RenderedPrompt
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts/{id}:run": {
+  post: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": RunPrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "text/event-stream": PromptEvent
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompts:draft": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": DraftPrompt
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Draft
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prices:draft": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": DraftPrice
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Draft
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/prompt-cache": {
+  get: {
+  parameters: {
+  query?: {
+  since?: string
+  until?: string
+  /**
+   * @maxItems 20
+   */
+  key?: string[]
+  /**
+   * @maxItems 20
+   */
+  team?: string[]
+  /**
+   * @maxItems 20
+   */
+  provider?: string[]
+  /**
+   * @maxItems 20
+   */
+  model?: string[]
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": PromptCache
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/playground": {
   post: {
   parameters: {
@@ -2109,17 +2996,23 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   schemas: {
   adjust: Adjust
   alert: Alert
+  alert_delivery: AlertDelivery
   alert_spec: AlertSpec
   audit_row: AuditRow
   audit_verdict: AuditVerdict
   budget: Budget1
   budget_spec: BudgetSpec
+  capture: Capture
+  config: Config
+  config_spec: ConfigSpec
   create_alert: CreateAlert
   create_budget: CreateBudget
+  create_config: CreateConfig
   create_key: CreateKey
   create_limit: CreateLimit
   create_organization: CreateOrganization
   create_price: CreatePrice
+  create_prompt: CreatePrompt
   create_provider: CreateProvider
   create_session: CreateSession
   create_team: CreateTeam
@@ -2131,9 +3024,14 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   document: Document1
   draft: Draft
   draft_key: DraftKey
+  draft_price: DraftPrice
+  draft_prompt: DraftPrompt
   draft_provider: DraftProvider
+  edited_settings: EditedSettings
+  effect_event: EffectEvent
   explain: Explain
   explanation: Explanation
+  fired_alert: FiredAlert
   found: Found
   identity: Identity
   key: Key
@@ -2147,27 +3045,46 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   organization_spec: Organization1
   patch_alert: PatchAlert
   patch_budget: PatchBudget
+  patch_config: PatchConfig
   patch_key: PatchKey
   patch_limit: PatchLimit
   patch_organization: PatchOrganization
   patch_price: PatchPrice
+  patch_prompt: PatchPrompt
   patch_provider: PatchProvider
   patch_team: PatchTeam
+  person: Person
   places: Places
   playground: Playground
+  plugin: Plugin
   price: Price
   price_spec: PriceSpec
   "prices.usd": UsdPrices
   problem: Problem
+  promote_prompt: PromotePrompt
+  prompt: Prompt
+  "prompt.message": PromptMessage
+  "prompt.value": PromptValueSchema
+  "prompt.variable": PromptVariable
+  "prompt.version": PromptVersion
+  prompt_cache: PromptCache
+  prompt_event: PromptEvent
+  prompt_spec: PromptSpec
   provider: Provider
   provider_kind: ProviderKind
   provider_spec: ProviderSpec
+  record_case: RecordCase
+  record_curl: RecordCurl
+  release_prompt: ReleasePrompt
+  render_prompt: RenderPrompt
+  rendered_prompt: RenderedPrompt
   replicas: Replicas
   request: Request
   request_costs: RequestCosts
   request_line: RequestLine
   revoke: Revoke
   rotate: Rotate
+  run_prompt: RunPrompt
   "server.bytes": Bytes2
   "server.custom_hosts": CustomHosts
   "server.duration": Duration3
@@ -2177,7 +3094,12 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   "server.guards": ServerGuards
   session: Session
   settings: Settings
+  settings_effect: SettingsEffect
   settings_file: SettingsFile
+  settings_names: SettingsNames
+  settings_tests: SettingsTests
+  settings_version: SettingsVersion
+  start_capture: StartCapture
   stats: Stats
   stream_event: StreamEvent
   team: Team
@@ -2193,8 +3115,10 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   "teams.token_rate": (string | TokenRate)
   test_event: TestEvent
   test_provider: TestProvider
+  tests_event: TestsEvent
   token: Token
   usage_row: UsageRow
+  validated_settings: ValidatedSettings
   }
   }
   export interface Organization {
@@ -2599,6 +3523,117 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   reason?: string
   }
+  export interface Prompt {
+  id: string
+  owner: string
+  etag: string
+  updated_by: (string | null)
+  updated_at: (string | null)
+  spec: PromptSpec
+  }
+  export interface PromptSpec {
+  description?: string
+  labels?: PromptLabels
+  versions: PromptVersions
+  }
+  export interface PromptLabels {
+  [k: string]: number
+  }
+  export interface PromptVersions {
+  [k: string]: PromptVersion
+  }
+  export interface PromptVersion {
+  digest?: string
+  note?: string
+  model?: string
+  messages?: PromptMessage[]
+  text?: string
+  parameters?: {
+  [k: string]: unknown
+  }
+  tools?: {
+  [k: string]: unknown
+  }[]
+  response_format?: {
+  [k: string]: unknown
+  }
+  variables?: PromptVariables
+  }
+  export interface PromptMessage {
+  role: ("system" | "developer" | "user" | "assistant" | "tool")
+  content?: (string | (string | {
+  [k: string]: unknown
+  })[])
+  name?: string
+  tool_calls?: {
+  [k: string]: unknown
+  }[]
+  tool_call_id?: string
+  }
+  export interface PromptVariables {
+  [k: string]: PromptVariable
+  }
+  export interface PromptVariable {
+  description?: string
+  schema?: PromptValueSchema
+  media?: ("image" | "file" | "audio" | "video")
+  default?: {
+  [k: string]: unknown
+  }
+  example?: {
+  [k: string]: unknown
+  }
+  }
+  export interface PromptValueSchema {
+  type?: ("string" | "number" | "integer" | "boolean" | "array" | "object")
+  enum?: (string | number | boolean)[]
+  minLength?: number
+  maxLength?: number
+  pattern?: string
+  minimum?: number
+  maximum?: number
+  items?: PromptValueSchema
+  properties?: PromptValueProperties
+  required?: string[]
+  additionalProperties?: boolean
+  description?: "[object Object]\n\n@minItems [object Object]\n@maxItems [object Object]"
+  }
+  export interface PromptValueProperties {
+  [k: string]: PromptValueSchema
+  }
+  export interface CreatePrompt {
+  id: string
+  spec: PromptSpec
+  reason?: string
+  }
+  export interface PatchPrompt {
+  spec: {
+  [k: string]: unknown
+  }
+  reason?: string
+  }
+  export interface Config {
+  id: string
+  owner: string
+  etag: string
+  updated_by: (string | null)
+  updated_at: (string | null)
+  spec: ConfigSpec
+  }
+  export interface ConfigSpec {
+  text?: string
+  }
+  export interface CreateConfig {
+  id: string
+  spec: ConfigSpec
+  reason?: string
+  }
+  export interface PatchConfig {
+  spec: {
+  [k: string]: unknown
+  }
+  reason?: string
+  }
   export interface Rotate {
   overlap?: Duration2
   reason?: string
@@ -2612,8 +3647,19 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   of?: ("spent" | "unreconciled")
   reason: string
   }
+  export interface ReleasePrompt {
+  version: number
+  reason?: string
+  }
+  export interface PromotePrompt {
+  version: number
+  label: string
+  reason?: string
+  }
   export interface UsageRow {
   start: string
+  date?: string
+  day?: ("zone" | "utc" | "cut")
   key?: string
   user?: string
   team?: string
@@ -2623,6 +3669,10 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   status?: string
   src?: string
   kind?: string
+  provider?: string
+  labels?: {
+  [k: string]: string
+  }
   requests: number
   attempts: number
   hits: number
@@ -2662,6 +3712,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   tier: string
   geo: string
   price_version: string
+  labels: string
   input: number
   cacheRead: number
   cacheWrite5m: number
@@ -2719,7 +3770,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   content: boolean
   expires_at: string
   networks?: string[]
-  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write")[]
+  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "configs:read" | "configs:write" | "playground:read" | "playground:write" | "prompts:read" | "prompts:write")[]
   last4: string
   state: ("active" | "expired")
   }
@@ -2728,7 +3779,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   role: ("viewer" | "operator" | "admin")
   expires_at?: string
   networks?: string[]
-  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write")[]
+  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "configs:read" | "configs:write" | "playground:read" | "playground:write" | "prompts:read" | "prompts:write")[]
   content?: boolean
   reason?: string
   }
@@ -2795,6 +3846,9 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   tokens?: {
   [k: string]: unknown
   }
+  prefixes?: {
+  [k: string]: unknown
+  }
   attempts: number
   retries: number
   skipped: number
@@ -2840,6 +3894,8 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }[]
   [k: string]: unknown
   }[]
+  model?: string
+  draws?: number[]
   skipped: {
   [k: string]: unknown
   }[]
@@ -2889,6 +3945,39 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   export interface Explanation {
   [k: string]: unknown
   }
+  export interface RecordCase {
+  file: string
+  text: string
+  passes: boolean
+  notes: string[]
+  }
+  export interface RecordCurl {
+  command: string
+  kept: boolean
+  }
+  export interface Capture {
+  id: string
+  by: string
+  where: {
+  [k: string]: unknown
+  }
+  state: ("running" | "done")
+  requests: number
+  captured: number
+  too_large: number
+  bytes: number
+  started_at: string
+  until: string
+  gone_at: string
+  }
+  export interface StartCapture {
+  where?: {
+  [k: string]: string | string[]
+  }
+  requests?: number
+  minutes?: number
+  reason?: string
+  }
   export interface Session {
   user: string
   role: ("viewer" | "operator" | "admin")
@@ -2899,6 +3988,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   features: {
   store: boolean
   owns: string[]
+  labels: string[]
   seals: boolean
   records: boolean
   explain: ("asked" | "all" | "none")
@@ -2925,6 +4015,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   features: {
   store: boolean
   owns: string[]
+  labels: string[]
   seals: boolean
   records: boolean
   explain: ("asked" | "all" | "none")
@@ -2963,6 +4054,12 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   column?: number
   severity: ("error" | "warning")
   message: string
+  fix?: {
+  line: number
+  column: number
+  end_column: number
+  text: string
+  }
   }
   export interface SettingsFile {
   path: string
@@ -2982,6 +4079,64 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   column: number
   }
   }
+  }
+  export interface SettingsNames {
+  slugs: string[]
+  models: string[]
+  kinds: string[]
+  keys: string[]
+  teams: string[]
+  configs: string[]
+  prompts: string[]
+  }
+  export interface SettingsVersion {
+  hash: string
+  at: string
+  by?: string
+  files: {
+  path: string
+  patch?: string
+  }[]
+  }
+  export interface EditedSettings {
+  files: {
+  [k: string]: string
+  }
+  base?: string
+  }
+  export interface ValidatedSettings {
+  hash: (string | null)
+  unchecked: string[]
+  diagnostics: Diagnostic[]
+  }
+  export interface Draft {
+  folder: string
+  file: string
+  patch: string
+  apply: string[]
+  set: string[]
+  diagnostics: Diagnostic[]
+  }
+  export interface Document1 {
+  [k: string]: unknown
+  }
+  export interface SettingsEffect {
+  files: {
+  [k: string]: string
+  }
+  last?: number
+  }
+  export interface EffectEvent {
+  [k: string]: unknown
+  }
+  export interface SettingsTests {
+  files: {
+  [k: string]: string
+  }
+  filter?: string
+  }
+  export interface TestsEvent {
+  [k: string]: unknown
   }
   export interface Found {
   kind: ("keys" | "teams" | "organizations" | "configs" | "providers" | "models" | "requests" | "prompts" | "budgets")
@@ -3057,14 +4212,6 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   [k: string]: unknown
   }
   }
-  export interface Draft {
-  folder: string
-  file: string
-  patch: string
-  apply: string[]
-  set: string[]
-  diagnostics: Diagnostic[]
-  }
   export interface DraftKey {
   id: string
   spec: {
@@ -3080,6 +4227,124 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   set: string[]
   diagnostics: Diagnostic[]
   }
+  export interface FiredAlert {
+  id: string
+  at: string
+  kind: string
+  nodes: string[]
+  text: string
+  deliveries: AlertDelivery[]
+  }
+  export interface AlertDelivery {
+  webhook: string
+  state: ("delivered" | "waiting" | "lost")
+  tries: number
+  problem?: string
+  }
+  export interface Plugin {
+  name: string
+  plugin: string
+  level: ("entry" | "request" | "attempt")
+  external: boolean
+  own: ({
+  runs: number
+  mean_ms: number
+  p95_ms: (number | null)
+  } | null)
+  errors: {
+  what: string
+  count: number
+  }[]
+  }
+  export interface Person {
+  user: string
+  role: ("viewer" | "operator" | "admin")
+  content: boolean
+  by: ("token" | "session" | "none")
+  address: (string | null)
+  seen_at: string
+  }
+  export interface RenderPrompt {
+  version?: string
+  draft?: {
+  [k: string]: unknown
+  }
+  variables?: {
+  [k: string]: unknown
+  }
+  }
+  export interface RenderedPrompt {
+  version: (number | null)
+  request: {
+  [k: string]: unknown
+  }
+  }
+  export interface RunPrompt {
+  as: string
+  config?: string
+  versions: {
+  version?: string
+  draft?: {
+  [k: string]: unknown
+  }
+  }[]
+  cases: {
+  variables?: {
+  [k: string]: unknown
+  }
+  text?: string
+  schema?: PromptValueSchema
+  }[]
+  }
+  export interface PromptEvent {
+  [k: string]: unknown
+  }
+  export interface DraftPrompt {
+  id: string
+  spec?: PromptSpec
+  release?: number
+  promote?: {
+  version: number
+  label: string
+  }
+  }
+  export interface DraftPrice {
+  id: string
+  spec: PriceSpec
+  }
+  export interface PromptCache {
+  prefix_hashes: boolean
+  examined: number
+  since: (string | null)
+  more: boolean
+  items: {
+  key: string
+  model: string
+  requests: number
+  input: number
+  cache_read: number
+  cache_write: number
+  misses: number
+  causes: {
+  first?: number
+  short?: number
+  target?: number
+  key_order?: number
+  tools?: number
+  system?: number
+  pause?: number
+  messages?: number
+  unwritten?: number
+  unknown?: number
+  other?: number
+  }
+  examples: {
+  cause: ("first" | "short" | "target" | "key_order" | "tools" | "system" | "pause" | "messages" | "unwritten" | "unknown" | "other")
+  request_id: string
+  after: (number | null)
+  }[]
+  }[]
+  }
   export interface Playground {
   as: string
   method?: ("GET" | "POST")
@@ -3088,8 +4353,5 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   [k: string]: string
   }
   body?: unknown
-  }
-  export interface Document1 {
-  [k: string]: unknown
   }
 }

@@ -11,9 +11,9 @@ export const Chip = ({ tone, children }: { readonly tone: Tone; readonly childre
 );
 
 const STATES: readonly (readonly [Tone, readonly string[]])[] = [
-  ['ok', ['complete', 'success', 'closed', 'active']],
-  ['warning', ['rescued', 'half_open', 'aborted']],
-  ['failed', ['failed', 'error', 'open', 'expired', 'revoked']],
+  ['ok', ['complete', 'success', 'closed', 'active', 'delivered', 'passed', 'released']],
+  ['warning', ['rescued', 'half_open', 'aborted', 'waiting']],
+  ['failed', ['failed', 'error', 'open', 'expired', 'revoked', 'lost']],
   ['running', ['running']],
 ];
 const TONES = new Map(STATES.flatMap(([tone, states]) => states.map((state) => [state, tone] as const)));

@@ -1,8 +1,6 @@
-import { useAction } from '../api/action.ts';
-import { refusalOf, stream } from '../api/client.ts';
-import { dataUrl, DEMO_BODY, demoCurl } from '../api/curl.ts';
-import { needs, session } from '../api/session.ts';
-import { Action, Command, Problem } from './states.tsx';
+import { dataUrl, DEMO_BODY, demoCurl, needs, refusalOf, session, stream, useAction } from '../api/index.ts';
+import { Button } from './button.tsx';
+import { Command, Problem } from './states.tsx';
 
 /** Sends the demo request through the playground, as the key of the sample. */
 async function sendDemo(): Promise<void> {
@@ -13,16 +11,14 @@ async function sendDemo(): Promise<void> {
 
 /** The demo request, as a command and as a button. */
 export function Demo() {
-  const { busy, error, run } = useAction(sendDemo);
+  const sending = useAction(sendDemo);
   return (
     <>
       <Command text={demoCurl(dataUrl(session.value))} label="A request with curl" />
       <p>
-        <Action kind="main" needs={needs('operator')} busy={busy.value} onClick={run}>
-          Send it from here
-        </Action>
+        <Button label="Send it from here" kind="main" needs={needs('operator')} doing={sending} />
       </p>
-      {error.value && <Problem error={error.value} />}
+      {sending.error.value && <Problem error={sending.error.value} />}
     </>
   );
 }

@@ -1,5 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import type { Doing } from '../api/index.ts';
+import { Button } from './button.tsx';
+import { Problem } from './states.tsx';
 
 /** The browser's own dialog: it keeps the focus, and Esc closes it. */
 export function Dialog({
@@ -42,3 +45,22 @@ export function Dialog({
 /** Enter in a field is the verb of the dialog, as in a form. */
 const decides = ({ key, target, defaultPrevented }: KeyboardEvent): boolean =>
   key === 'Enter' && !defaultPrevented && target instanceof HTMLInputElement && target.type !== 'checkbox';
+
+interface DecideProps {
+  readonly verb: string;
+  readonly doing: Doing;
+  readonly needs?: string | undefined;
+  readonly kind?: 'main' | 'danger';
+  readonly onClose: () => void;
+}
+
+/** The end of a dialog: its verb, what the gateway refused, and a way out. */
+export const Decide = ({ verb, doing, needs, kind = 'main', onClose }: DecideProps) => (
+  <>
+    {doing.error.value && <Problem error={doing.error.value} />}
+    <p class="row">
+      <Button label={verb} kind={kind} needs={needs} doing={doing} />
+      <Button label="Cancel" onClick={onClose} />
+    </p>
+  </>
+);

@@ -1,49 +1,79 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 
-/** A signal, or a member of one. */
-interface Text {
-  value: string;
+/** The value of a field: a signal, a member of one, or what reads and writes it otherwise. */
+interface Field<Value> {
+  value: Value;
 }
 
-export const memberOf = <Name extends string>(of: { value: Readonly<Record<Name, string>> }, name: Name): Text => ({
+export const fieldOf = (read: () => string, write: (text: string) => void): Field<string> => ({
   get value() {
-    return of.value[name];
+    return read();
   },
-  set value(next) {
-    of.value = { ...of.value, [name]: next };
+  set value(text) {
+    write(text);
   },
 });
 
+type Texts<Name extends string> = Readonly<Record<Name, string>>;
+
+export const memberOf = <Name extends string>(of: { value: Texts<Name> }, name: Name): Field<string> =>
+  fieldOf(
+    () => of.value[name],
+    (text) => void (of.value = { ...of.value, [name]: text }),
+  );
+
 interface FieldProps {
-  readonly title: string;
-  readonly of: Text;
+  readonly title: ComponentChildren;
+  readonly of: Field<string>;
 }
 
 interface TextProps extends FieldProps {
   readonly placeholder?: string;
+  readonly required?: boolean;
   readonly max?: number;
   readonly secret?: boolean;
   readonly problem?: string | undefined;
+  /** Below the field. */
+  readonly hint?: ComponentChildren;
+  /** Behind the field. */
+  readonly children?: ComponentChildren;
 }
 
-export const TextField = ({ title, of, placeholder, max = 256, secret = false, problem }: TextProps) => (
+export const TextField = ({
+  title,
+  of,
+  placeholder,
+  required,
+  max = 256,
+  secret,
+  problem,
+  hint,
+  children,
+}: TextProps) => (
   <label class="field grow">
     <span>{title}</span>
-    <input
-      {...(secret ? ({ type: 'password' } as const) : {})}
-      value={of.value}
-      placeholder={placeholder}
-      maxLength={max}
-      autocomplete="off"
-      aria-invalid={problem !== undefined}
-      onInput={(event) => void (of.value = event.currentTarget.value)}
-    />
+    <span class="row">
+      <input
+        {...(secret && ({ type: 'password' } as const))}
+        class="grow"
+        placeholder={placeholder}
+        required={required}
+        value={of.value}
+        maxLength={max}
+        autocomplete="off"
+        spellcheck={false}
+        aria-invalid={problem !== undefined}
+        onInput={(event) => void (of.value = event.currentTarget.value)}
+      />
+      {children}
+    </span>
     {problem !== undefined && <span class="warning-text">{problem}</span>}
+    {hint !== undefined && <span class="third">{hint}</span>}
   </label>
 );
 
 /** Text of several lines. */
-export const TextArea = ({ title, of, ...more }: FieldProps & JSX.IntrinsicElements['textarea']) => (
+export const TextArea = ({ title, of, ...more }: FieldProps & Omit<JSX.IntrinsicElements['textarea'], 'title'>) => (
   <label class="field">
     <span>{title}</span>
     <textarea
@@ -55,13 +85,15 @@ export const TextArea = ({ title, of, ...more }: FieldProps & JSX.IntrinsicEleme
   </label>
 );
 
-/** One of a few; `none` stands for no choice. */
-export const Choice = ({
-  title,
-  of,
-  options,
-  none,
-}: FieldProps & { readonly options: readonly string[]; readonly none?: string }) => (
+interface ChoiceProps extends FieldProps {
+  readonly options: readonly string[];
+  /** Stands for no choice. */
+  readonly none?: string;
+  readonly hint?: ComponentChildren;
+}
+
+/** One of a few. */
+export const Choice = ({ title, of, options, none, hint }: ChoiceProps) => (
   <label class="field grow">
     <span>{title}</span>
     <select value={of.value} onChange={(event) => void (of.value = event.currentTarget.value)}>
@@ -72,5 +104,26 @@ export const Choice = ({
         </option>
       ))}
     </select>
+    {hint !== undefined && <span class="third">{hint}</span>}
+  </label>
+);
+
+interface CheckProps {
+  readonly is: boolean;
+  readonly title?: string;
+  readonly disabled?: boolean;
+  readonly onChange: (is: boolean) => void;
+  readonly children: ComponentChildren;
+}
+
+export const Check = ({ is, title, disabled, onChange, children }: CheckProps) => (
+  <label class="row" title={title}>
+    <input
+      type="checkbox"
+      checked={is}
+      disabled={disabled}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+    />
+    <span>{children}</span>
   </label>
 );

@@ -1,3 +1,5 @@
+import { zone } from './prefs.ts';
+
 /** Numbers and times as the page writes them. Unknown is `–` in a figure and `unknown` in a sentence, never 0. */
 export const NONE = '–';
 
@@ -68,16 +70,18 @@ function formatOf(zone: Zone, fields: 'clock' | 'day' | 'minute'): Intl.DateTime
 const dateOf = (time: string | number): Date => new Date(time);
 
 /** `18:43:59` */
-export const clock = (time: string | number, zone: Zone): string => formatOf(zone, 'clock').format(dateOf(time));
-export const minute = (time: string | number, zone: Zone): string => formatOf(zone, 'minute').format(dateOf(time));
+export const clock = (time: string | number, of: Zone = zone.value): string =>
+  formatOf(of, 'clock').format(dateOf(time));
+export const minute = (time: string | number, of: Zone = zone.value): string =>
+  formatOf(of, 'minute').format(dateOf(time));
 
 /** `2026-11-28` */
-export const day = (time: string | number, zone: Zone): string =>
-  formatOf(zone, 'day').format(dateOf(time)).split('/').toReversed().join('-');
+export const day = (time: string | number, of: Zone = zone.value): string =>
+  formatOf(of, 'day').format(dateOf(time)).split('/').toReversed().join('-');
 
 /** `UTC`, `UTC+5:30` */
-export function offset(time: string | number, zone: Zone): string {
-  const minutes = zone === 'UTC' ? 0 : -dateOf(time).getTimezoneOffset();
+export function offset(time: string | number, of: Zone = zone.value): string {
+  const minutes = of === 'UTC' ? 0 : -dateOf(time).getTimezoneOffset();
   if (minutes === 0) return 'UTC';
   const size = Math.abs(minutes);
   const rest = size % 60;
@@ -85,5 +89,5 @@ export function offset(time: string | number, zone: Zone): string {
 }
 
 /** `2026-11-28 18:43:59 UTC` */
-export const moment = (time: string | number, zone: Zone): string =>
-  `${day(time, zone)} ${clock(time, zone)} ${offset(time, zone)}`;
+export const moment = (time: string | number, of: Zone = zone.value): string =>
+  `${day(time, of)} ${clock(time, of)} ${offset(time, of)}`;

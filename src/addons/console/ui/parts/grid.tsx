@@ -14,8 +14,8 @@ export const Grid = ({ label, head, rows, hidden = false }: GridProps) => (
     <table>
       <thead>
         <tr>
-          {head.map((title) => (
-            <th key={title} scope="col">
+          {head.map((title, at) => (
+            <th key={at} scope="col">
               {title}
             </th>
           ))}
@@ -25,7 +25,9 @@ export const Grid = ({ label, head, rows, hidden = false }: GridProps) => (
         {rows.map((row, at) => (
           <tr key={at}>
             {row.map((cell, index) => (
-              <td key={index}>{cell}</td>
+              <td key={index} data-head={head[index]}>
+                {cell}
+              </td>
             ))}
           </tr>
         ))}

@@ -1,9 +1,15 @@
+import type { ComponentChildren } from 'preact';
 import type { ProposedPatch } from '../api/shapes.ts';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { Diff } from './diff.tsx';
 import { Command, Copy } from './states.tsx';
+
+/** The lines of a unified diff. */
+export const linesOfPatch = (text: string): readonly string[] => text.replace(/\n$/, '').split('\n');
 
 /** A change of a settings file: a person applies it, the page writes no file. */
 export function Patch({ draft }: { readonly draft: ProposedPatch }) {
-  const lines = draft.patch.replace(/\n$/, '').split('\n');
   const there = `cd '${draft.folder.replaceAll("'", String.raw`'\''`)}'`;
   const before = draft.set.length > 0 ? ['# Restart the gateway with the variable first:', ...draft.set] : [];
   const commands = [...before, there, ...draft.apply].join('\n');
@@ -11,18 +17,12 @@ export function Patch({ draft }: { readonly draft: ProposedPatch }) {
   return (
     <div class="stack tight">
       {draft.diagnostics.map(({ file, line, severity, message }) => (
-        <p key={message} class={`notice ${severity === 'error' ? 'failed' : 'warning'}`}>
+        <p key={`${file} ${line} ${message}`} class={`notice ${severity === 'error' ? 'failed' : 'warning'}`}>
           {file}
           {line === undefined ? '' : `:${line}`}: {message}
         </p>
       ))}
-      <pre class="diff" tabIndex={0} role="region" aria-label={`Change of ${draft.file}`}>
-        {lines.map((line, index) => (
-          <span key={index} class={line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : undefined}>
-            {`${line}\n`}
-          </span>
-        ))}
-      </pre>
+      <Diff label={`Change of ${draft.file}`} lines={linesOfPatch(draft.patch)} />
       <p class="row">
         <Copy text={draft.patch} label="Copy the patch" />
         <Copy text={whole} label="Copy all as commands" />
@@ -32,3 +32,22 @@ export function Patch({ draft }: { readonly draft: ProposedPatch }) {
     </div>
   );
 }
+
+interface PatchDialogProps {
+  /** Undefined: there is none yet. */
+  readonly draft: ProposedPatch | undefined;
+  readonly title?: string;
+  readonly onClose: () => void;
+  readonly children?: ComponentChildren;
+}
+
+export const PatchDialog = ({ draft, title, onClose, children }: PatchDialogProps) =>
+  draft && (
+    <Dialog title={title ?? `The patch of ${draft.file}`} onClose={onClose} wide>
+      {children}
+      <Patch draft={draft} />
+      <p>
+        <Button label="Close" onClick={onClose} />
+      </p>
+    </Dialog>
+  );

@@ -1,6 +1,7 @@
 import type uPlot from 'uplot';
 import { useEffect, useRef } from 'preact/hooks';
-import { clock, day, minute, type Zone } from './format.ts';
+import { clock, day, minute } from './format.ts';
+import { useLost } from './lazy.tsx';
 import { theme, zone } from './prefs.ts';
 
 export interface PlotLine {
@@ -27,6 +28,7 @@ const DAY_S = 86_400;
 export function Plot(props: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
+  const lost = useLost();
   const latest = useRef(props);
   latest.current = props;
   const shape = props.lines.map(({ label }) => label).join();
@@ -35,11 +37,11 @@ export function Plot(props: PlotProps) {
     const watcher = new ResizeObserver(
       ([entry]) => entry && plot.current?.setSize({ width: entry.contentRect.width, height: HEIGHT }),
     );
-    void import('uplot').then(({ default: UPlot }) => {
+    import('uplot').then(({ default: UPlot }) => {
       if (ended || !box.current) return;
       plot.current = new UPlot(optionsOf(box.current, latest), dataOf(latest.current), box.current);
       watcher.observe(box.current);
-    });
+    }, lost);
     return () => {
       ended = true;
       watcher.disconnect();
@@ -61,9 +63,9 @@ function pick(plot: uPlot | undefined, { times, onPick }: PlotProps): void {
   if (at !== null && at !== undefined && times[at] !== undefined) onPick(times[at]);
 }
 
-const timeText = (at: number, step: number, of: Zone): string => {
-  if (step >= DAY_S / 2) return day(at * 1000, of).slice(5);
-  return step < 60 ? clock(at * 1000, of) : minute(at * 1000, of);
+const timeText = (at: number, step: number): string => {
+  if (step >= DAY_S / 2) return day(at * 1000).slice(5);
+  return step < 60 ? clock(at * 1000) : minute(at * 1000);
 };
 
 function optionsOf(box: HTMLElement, latest: { readonly current: PlotProps }): uPlot.Options {
@@ -83,7 +85,7 @@ function optionsOf(box: HTMLElement, latest: { readonly current: PlotProps }): u
         grid: { show: false },
         space: 70,
         size: 26,
-        values: (_, splits) => splits.map((at) => timeText(at, (splits[1] ?? at) - (splits[0] ?? at), zone.value)),
+        values: (_, splits) => splits.map((at) => timeText(at, (splits[1] ?? at) - (splits[0] ?? at))),
       },
       {
         ...axis,

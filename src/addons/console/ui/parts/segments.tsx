@@ -1,8 +1,11 @@
 import type { ComponentChildren } from 'preact';
+import { address, setQuery } from '../address.ts';
+
+type Named<Name> = readonly (readonly [name: Name, shown: ComponentChildren])[];
 
 interface SegmentsProps<Name> {
   readonly label: string;
-  readonly of: readonly (readonly [name: Name, shown: ComponentChildren])[];
+  readonly of: Named<Name>;
   readonly chosen: Name;
   readonly onChoose: (name: Name) => void;
 }
@@ -16,4 +19,30 @@ export const Segments = <Name extends string>({ label, of, chosen, onChoose }: S
       </button>
     ))}
   </div>
+);
+
+/** The part of a screen that the address names; the first one without a name. */
+export const tabOf = <Name extends string>(of: Named<Name>, member = 'tab'): Name =>
+  of.find(([name]) => name === address.value.query.get(member))?.[0] ?? of[0]![0];
+
+interface TabsProps<Name> extends Pick<SegmentsProps<Name>, 'of'> {
+  readonly label?: string;
+  /** The member of the address that names the chosen one. */
+  readonly member?: string;
+  /** Members of the address that belong to one part alone. */
+  readonly resets?: readonly string[];
+}
+
+export const Tabs = <Name extends string>({ label = 'Shown', member = 'tab', of, resets = [] }: TabsProps<Name>) => (
+  <Segments
+    label={label}
+    of={of}
+    chosen={tabOf(of, member)}
+    onChoose={(name) =>
+      setQuery({
+        ...Object.fromEntries(resets.map((one) => [one, undefined])),
+        [member]: name === of[0]?.[0] ? undefined : name,
+      })
+    }
+  />
 );

@@ -4,12 +4,15 @@ import { shortcuts } from './prefs.ts';
 export type Keys = Readonly<Record<string, () => void>>;
 
 /** Keys are off in fields and dialogs, and where the person has turned them off. One with Ctrl is off in dialogs only. */
-function isFree({ target, key, altKey, defaultPrevented }: KeyboardEvent, withCtrl: boolean): boolean {
+function isFree(event: KeyboardEvent, withCtrl: boolean): boolean {
+  const { key, altKey, defaultPrevented } = event;
+  // An element of a shadow root is that root's host to those outside of it.
+  const around = event.composedPath().filter((one): one is Element => one instanceof Element);
+  const isIn = (selector: string): boolean => around.some((one) => one.matches(selector));
   if (shortcuts.value === 'off' || altKey || defaultPrevented) return false;
   // These have Enter for themselves.
-  if (key === 'Enter' && target instanceof Element && target.closest('a, button, summary')) return false;
-  const taken = withCtrl ? 'dialog' : 'input, textarea, select, dialog, [contenteditable]';
-  return !(target instanceof Element && target.closest(taken));
+  if (key === 'Enter' && isIn('a, button, summary')) return false;
+  return !isIn(withCtrl ? 'dialog' : 'input, textarea, select, dialog, [contenteditable]');
 }
 
 const PREFIX_MS = 1200;

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { useSignal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
+import { type ApiRefusal, type Loading, useLoad } from '../api/index.ts';
 
 /** The states of a screen: each says what is so, and the one thing to do. */
 
@@ -28,13 +29,25 @@ export function Copy({ text, label = 'Copy' }: CopyProps) {
   );
 }
 
-export const Command = ({ text, label }: { readonly text: string; readonly label?: string }) => (
+interface BlockProps {
+  readonly text: string;
+  readonly label?: string;
+}
+
+export const Command = ({ text, label = 'Command' }: BlockProps) => (
   <div class="command">
-    <pre tabIndex={0} role="region" aria-label={label ?? 'Command'}>
+    <pre tabIndex={0} role="region" aria-label={label}>
       {text}
     </pre>
     <Copy text={text} />
   </div>
+);
+
+/** A long text as it is, such as JSON. */
+export const Plain = ({ text, label }: BlockProps) => (
+  <pre class="card scroll texts" tabIndex={0} role="region" aria-label={label}>
+    {text}
+  </pre>
 );
 
 export const Empty = ({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) => (
@@ -44,15 +57,13 @@ export const Empty = ({ title, children }: { readonly title: string; readonly ch
   </div>
 );
 
-interface Refused {
-  readonly code: string;
-  readonly status: number;
-  readonly message: string;
-  readonly errors: readonly { readonly pointer: string; readonly message: string }[];
+interface ProblemProps {
+  readonly error: Pick<ApiRefusal, 'code' | 'message' | 'errors'>;
+  readonly retry?: (() => void) | undefined;
 }
 
 /** A refusal in its place: the rest of the page works. */
-export const Problem = ({ error, retry }: { readonly error: Refused; readonly retry?: (() => void) | undefined }) => (
+export const Problem = ({ error, retry }: ProblemProps) => (
   <div class="notice failed stack tight" role="alert">
     <p class="pre">
       <strong>{error.code}</strong>: {error.message}
@@ -83,7 +94,7 @@ export function Skeleton({ rows = 6 }: { readonly rows?: number }) {
 }
 
 /** True once `is` has been so for a while. */
-export function useLate(is: boolean, afterMs: number): boolean {
+function useLate(is: boolean, afterMs: number): boolean {
   const [late, setLate] = useState(false);
   useEffect(() => {
     setLate(false);
@@ -92,6 +103,16 @@ export function useLate(is: boolean, afterMs: number): boolean {
     return () => clearTimeout(timer);
   }, [is, afterMs]);
   return late;
+}
+
+/** A value, once it has stayed the same for a while. */
+export function usePaused<Value>(value: Value, pauseMs: number): Signal<Value> {
+  const paused = useSignal(value);
+  useEffect(() => {
+    const timer = setTimeout(() => void (paused.value = value), pauseMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return paused;
 }
 
 /** The time, again and again. */
@@ -104,57 +125,34 @@ export function useNow(everyMs: number): number {
   return now;
 }
 
-interface ShownState<Data> {
-  readonly data: Data | undefined;
-  readonly error: Refused | undefined;
-  readonly loading: boolean;
+interface LoadsProps<Data> {
+  readonly of: Loading<Data>;
+  readonly children: (data: Data, reload: () => void) => ComponentChildren;
 }
 
 /** Data that is loaded anew stays, dimmed after 400 ms. */
-export function Loads<Data>({
-  state,
-  retry,
-  children,
-}: {
-  readonly state: ShownState<Data>;
-  readonly retry: () => void;
-  readonly children: (data: Data) => ComponentChildren;
-}) {
-  const late = useLate(state.loading && state.data !== undefined, 400);
+export function Loads<Data>({ of: { state, reload }, children }: LoadsProps<Data>) {
+  const { data, error, loading } = state.value;
+  const late = useLate(loading && data !== undefined, 400);
   return (
     <>
-      {state.error && <Problem error={state.error} retry={retry} />}
-      {state.data === undefined ? (
-        !state.error && <Skeleton />
+      {error && <Problem error={error} retry={reload} />}
+      {data === undefined ? (
+        !error && <Skeleton />
       ) : (
-        <div class={late ? 'waiting' : undefined}>{children(state.data)}</div>
+        <div class={late ? 'waiting' : undefined}>{children(data, reload)}</div>
       )}
     </>
   );
 }
 
-interface ActionProps {
-  readonly needs?: string | undefined;
-  readonly onClick: () => void;
-  readonly kind?: 'main' | 'danger';
-  readonly children: ComponentChildren;
-  readonly busy?: boolean;
+interface LoadProps<Data> extends Pick<LoadsProps<Data>, 'children'> {
+  readonly of: string;
+  readonly read: (signal: AbortSignal) => Promise<Data>;
+  readonly news?: number;
 }
 
-/** A button that a role may lack: it stays visible, and says what it takes, beside it to those who press it. */
-export function Action({ needs, onClick, kind, children, busy = false }: ActionProps) {
-  const pressed = useSignal(false);
-  const press = (): void => {
-    pressed.value = needs !== undefined;
-    if (needs === undefined && !busy) onClick();
-  };
-  return (
-    <>
-      <button type="button" class={kind} aria-disabled={needs !== undefined || busy} title={needs} onClick={press}>
-        {children}
-        {needs !== undefined && <span class="hidden">{needs}</span>}
-      </button>
-      {pressed.value && needs !== undefined && <span class="warning-text">{needs}</span>}
-    </>
-  );
-}
+/** The answer of `read`, once it is there. */
+export const Load = <Data,>({ of, read, news, children }: LoadProps<Data>) => (
+  <Loads of={useLoad(of, read, news)}>{children}</Loads>
+);

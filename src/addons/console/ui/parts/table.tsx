@@ -1,28 +1,21 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { density } from './prefs.ts';
 
 export interface Column<Row> {
-  readonly name: string;
   readonly label: string;
+  /** Pixels; or at least so many, and its share of what is left. */
+  readonly width: number | readonly [least: number, share: number];
+  /** Where there is no room for it: beside the detail of a row, on a narrow screen, or on both. */
+  readonly off?: 'beside' | 'narrow' | 'both' | undefined;
   readonly number?: boolean;
   readonly title?: (row: Row) => string | undefined;
   readonly cell: (row: Row) => ComponentChildren;
 }
 
-/** The file and line of an object, or the store. */
-export const OWNER: Column<{ readonly owner: string }> = {
-  name: 'owner',
-  label: 'Where it is',
-  title: ({ owner }) => owner,
-  cell: ({ owner }) => <span class="mono third">{owner}</span>,
-};
-
 interface TableProps<Row> {
   readonly label: string;
-  /** Class of the columns' widths. */
-  readonly layout: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly idOf: (row: Row) => string;
@@ -45,12 +38,12 @@ export function Table<Row>(props: TableProps<Row>) {
     if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
   }, [selected]);
   return (
-    <div class={`table ${props.layout}`}>
+    <div class="table" style={useMemo(() => widthsOf(columns), [columns])}>
       <div class="table-grid" role="table" aria-label={props.label} aria-rowcount={rows.length + 1}>
         <div role="rowgroup" class="table-head">
           <div role="row" class="table-row" aria-rowindex={1}>
-            {columns.map(({ name, label, number }) => (
-              <span key={name} role="columnheader" class={`cut col-${name}${number ? ' right' : ''}`}>
+            {columns.map(({ label, number, off = '' }) => (
+              <span key={label} role="columnheader" class={`cut off-${off}${number ? ' right' : ''}`}>
                 {label}
               </span>
             ))}
@@ -72,8 +65,8 @@ export function Table<Row>(props: TableProps<Row>) {
                   style={{ transform: `translateY(${start}px)` }}
                   onClick={() => props.onOpen(id)}
                 >
-                  {columns.map(({ name, number, cell, title }) => (
-                    <span key={name} role="cell" class={`cut col-${name}${number ? ' num' : ''}`} title={title?.(row)}>
+                  {columns.map(({ label, number, cell, title, off = '' }) => (
+                    <span key={label} role="cell" class={`cut off-${off}${number ? ' num' : ''}`} title={title?.(row)}>
                       {cell(row)}
                     </span>
                   ))}
@@ -86,6 +79,16 @@ export function Table<Row>(props: TableProps<Row>) {
       {props.foot}
     </div>
   );
+}
+
+/** The widths of the columns that are left on a wide screen, beside a detail, and on a narrow screen. */
+function widthsOf(columns: readonly Pick<Column<never>, 'width' | 'off'>[]): Readonly<Record<string, string>> {
+  const widths = (without: string, shrunk = 1): string =>
+    columns
+      .filter(({ off = '' }) => off === '' || (off !== without && (off !== 'both' || without === '')))
+      .map(({ width }) => (typeof width === 'number' ? `${width}px` : `minmax(${width[0] * shrunk}px, ${width[1]}fr)`))
+      .join(' ');
+  return { '--whole': widths(''), '--beside': widths('beside', 0.8), '--narrow': widths('narrow', 0.6) };
 }
 
 const NEAR_END = 40;

@@ -50,14 +50,12 @@ function together(answers: readonly ComparisonAnswer[], path: JsonPath): Compari
   return first && others.length === 0 ? first : logical('$and', path, answers);
 }
 
-function logical(
+const logical = (
   field: '$and' | '$or' | '$not',
   path: JsonPath,
   inner: readonly ComparisonAnswer[],
   holds: boolean | undefined = HOLDS[field](inner),
-): ComparisonAnswer {
-  return { path, field, operator: undefined, wanted: undefined, found: undefined, holds, inner };
-}
+): ComparisonAnswer => ({ path, field, operator: undefined, wanted: undefined, found: undefined, holds, inner });
 
 /** Combines answers as short-circuit evaluation does: the first decisive answer, or the first refusal, is the result. */
 export const allHold = (answers: readonly ComparisonAnswer[]): boolean | undefined => decide(answers, false);

@@ -104,17 +104,11 @@ function openSource(seen: Observation, one: SeenAttempt, name: string, origins: 
   return { source: first, ...(others.length > 0 && { also: others }), ...(allowedBy && { allowedBy }) };
 }
 
-interface SentHeader {
-  readonly name: string;
-  readonly value: string;
-  readonly sourceOf: SourceOfField;
-}
-
 /** The caller's headers, and the items of a list in its body, that a sent header has words of. */
 function callerSources(
   { exchange }: Observation,
   { attempt, body }: SeenAttempt,
-  { name, value, sourceOf }: SentHeader,
+  { name, value, sourceOf }: { readonly name: string; readonly value: string; readonly sourceOf: SourceOfField },
 ): readonly FieldSource[] {
   const { request, mappedHeaders } = exchange;
   const mapped = mappedHeaders?.[name];
@@ -124,9 +118,8 @@ function callerSources(
   const sent = new Set(wordsOf(value));
   const ofBody = features ? body.value(features.field) : undefined;
   const listed: readonly unknown[] = Array.isArray(ofBody) ? ofBody : [];
-  const own = (features?.ownHeaders ?? []).map((one) => request.headerName(one));
   return [
-    ...[name, ...own]
+    ...[name, ...(features?.ownHeaders ?? []).map((one) => request.headerName(one))]
       .filter((one) => wordsOf(request.headers[one]).some((word) => sent.has(word)))
       .map((one): FieldSource => ({ kind: 'header', name: one })),
     ...listed.flatMap((one, index) => (sent.has(String(one)) ? [sourceOf(`${features?.field}.${index}`)] : [])),
@@ -139,7 +132,6 @@ const VERSION_HEADERS = new Set(Object.values(formats).map(({ requestHeaders }) 
 const wordsOf = (value: string | readonly string[] = []): readonly string[] =>
   [value].flat().flatMap((one) => one.split(',').map((word) => word.trim()));
 
-/** The setting of the catalog entry, or the provider itself. */
 function providerSource(seen: Observation, one: SeenAttempt, name: string): readonly FieldSource[] {
   const { resolved } = one;
   if (resolved?.headers[name] === undefined) return [];
@@ -173,7 +165,6 @@ function namedIn(
 
 const CREDENTIALS = ['api_key', 'service_account', 'credentials_json', 'credentials'];
 
-/** The setting of the credential, or the caller's header. */
 function credentialSource(seen: Observation, one: SeenAttempt, name: string): FieldSource {
   const slug = listedSlug(one.resolved);
   const set =
@@ -241,7 +232,6 @@ function isPartOf({ outbound }: SeenAttempt, setting: unknown): boolean {
 
 const HOST_PART = (setting: string): RegExp => new RegExp(`[/.]${RegExp.escape(setting)}[-.]`);
 
-/** Sources of a destination that the request itself names. */
 function ofPlace({ exchange: { request } }: Observation, one: SeenAttempt): readonly FieldSource[] {
   if (listedSlug(one.resolved) !== undefined) return [];
   const names = ['custom-host', 'vertex-project-id', 'vertex-region'].filter(

@@ -55,8 +55,7 @@ export const serverSource = (seen: DryRun, keys: JsonPath): FieldSource | undefi
 
 /** The source of a setting of a gateway key; without keys, its entry in keys.yaml. */
 export function keySource(seen: DryRun, keyId: string, keys: JsonPath): FieldSource | undefined {
-  const index = seen.settings.keys.keys.findIndex(({ id }) => id === keyId);
-  return sourceIn(seen, 'keys', ['keys', index, ...keys]);
+  return sourceIn(seen, 'keys', ['keys', seen.settings.keys.keys.findIndex(({ id }) => id === keyId), ...keys]);
 }
 
 /** Undefined when the file does not have the setting. */

@@ -23,7 +23,6 @@ export function messageSource(seen: DryRun, index: number): FieldSource | undefi
   return version && sourceAt(seen, version['text'] === undefined ? ['messages', index] : ['text']);
 }
 
-/** Empty for a request without a prompt. */
 export function describePrompt(seen: DryRun): Pick<Explanation, 'prompt'> {
   const { prompt: used, request, config } = seen.exchange;
   const version = versionOf(seen);
@@ -55,14 +54,12 @@ function messagesOf(seen: DryRun): PromptExplanation['messages'] {
   }));
 }
 
-/** The version as its file has it. */
 function versionOf({ exchange: { prompt }, loaded }: DryRun): Readonly<Record<string, unknown>> | undefined {
   const path = ['versions', String(prompt?.version)];
   const version = prompt && valueAt(loaded.valueOf(`prompts/${prompt.id}.yaml`), path);
   return isObject(version) ? version : undefined;
 }
 
-/** @param path inside the version */
 function sourceAt(seen: DryRun, path: JsonPath): Extract<FieldSource, { kind: 'settings' }> {
   const { id = '', version = 0 } = seen.exchange.prompt ?? {};
   return inFile(seen.loaded, `prompts/${id}.yaml`, ['versions', String(version), ...path]);

@@ -70,7 +70,6 @@ export function describeTarget(seen: Observation, one: SeenAttempt): TargetExpla
     body: body.json(),
     changes: describeChanges(seen, one),
     outbound: describeOutbound(seen, one),
-    // The record has no reasons.
     losses: attempt.losses.map(({ param, action, reason }) => ({ param, action, reason })),
     defaulted: describeDefaulted(seen, one),
     cache: describeCache(seen, one),
@@ -79,8 +78,8 @@ export function describeTarget(seen: Observation, one: SeenAttempt): TargetExpla
   };
 }
 
-function describeShares(seen: Observation, { attempt, config }: SeenAttempt): TargetExplanation['shares'] {
-  return wayTo(config.route, attempt.target).flatMap(({ around, member }) => {
+const describeShares = (seen: Observation, { attempt, config }: SeenAttempt): TargetExplanation['shares'] =>
+  wayTo(config.route, attempt.target).flatMap(({ around, member }) => {
     if (around.kind !== 'group' || around.mode !== 'loadbalance') return [];
     return {
       group: around.path,
@@ -89,7 +88,6 @@ function describeShares(seen: Observation, { attempt, config }: SeenAttempt): Ta
       at: placeOf(ownSource(seen, member.path, ['weight'])),
     };
   });
-}
 
 function describeHealth(
   { exchange }: Observation,
@@ -104,13 +102,12 @@ function describeHealth(
 const describeProvider = (seen: Observation, resolved: ResolvedTarget): ProviderExplanation => {
   const { slug, provider, model, format } = resolved;
   const listed = listedSlug(resolved);
-  const entry = seen.settings.catalog.providers.find((one) => one.slug === listed);
   return {
     slug,
     provider,
     model,
     format,
-    fields: compileFields(entry?.fields),
+    fields: compileFields(seen.settings.catalog.providers.find((one) => one.slug === listed)?.fields),
     at: placeOf(catalogSource(seen, listed, [])),
   };
 };

@@ -4,7 +4,7 @@ import type {
   OutboundExplanation,
   TargetExplanation,
 } from '../explanation.ts';
-import { row, span, type Line, type Row } from '../../../../core/kernel/layout.ts';
+import { row, span, type Line, type Row } from './layout.ts';
 import { arrow, aside, count, from, shortText, sourceText, valueText } from './words.ts';
 import { isObject } from '../../../../formats/json/object.ts';
 
@@ -44,7 +44,6 @@ export const headerRows = ({ headers }: Pick<OutboundExplanation, 'headers'>): R
     return row(`${name}: ${shortText(value, 100)}`, sourcesLine([source, ...also].map(sourceText), allowed));
   });
 
-/** Maximum differences shown in a terminal. */
 const MOST_DIFFERENCES = 40;
 
 /** The client's body against the sent one; equal fields are only named. */

@@ -1,15 +1,7 @@
 import type { Explanation, TargetExplanation } from '../explanation.ts';
 import { headerRows } from './bodies.ts';
 import { answerRows, headSections, chainSections, rulesRows } from './head.ts';
-import {
-  printBlock,
-  printSection,
-  row,
-  span,
-  type PageFormat,
-  type Row,
-  type Section,
-} from '../../../../core/kernel/layout.ts';
+import { printBlock, printSection, row, span, type PageFormat, type Row, type Section } from './layout.ts';
 import { leftOutRows, targetSections, targetTitle } from './target.ts';
 
 /** Renders an explanation as text: first the destinations, then the processing, section by section. */

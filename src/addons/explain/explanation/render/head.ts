@@ -9,18 +9,9 @@ import type {
   RulesExplanation,
   TestExplanation,
 } from '../explanation.ts';
-import {
-  row,
-  span,
-  type Row,
-  type Section,
-  type Line,
-  type TextSpan,
-  type Tone,
-} from '../../../../core/kernel/layout.ts';
+import { row, span, type Row, type Section, type Line, type TextSpan, type Tone } from './layout.ts';
 import { arrow, aside, at, count, duration, fieldsText, from, shortText, sourceText, valueText } from './words.ts';
 
-/** The sections about the request, its caller and its config. */
 export function headSections(reported: Explanation): Section[] {
   const { request, caller, config, prompt, metadata, labels, deadline } = reported;
   return [
@@ -62,17 +53,15 @@ function requestRows({
   ];
 }
 
-function callerRows({ key, found, at: place, ...may }: CallerExplanation): Row[] {
-  return [
-    row([span(key), aside(`  ${found}`)], at(place)),
-    ...['providers' as const, 'models' as const, 'configs' as const].flatMap((what) =>
-      may[what] ? [row(`may use the ${what} ${may[what].join(', ') || 'none'}`)] : [],
-    ),
-    ...(may.fields ? [row(`may send ${fieldsText(may.fields)}`)] : []),
-    ...(may.defaultConfig === undefined ? [] : [row(`default config: ${may.defaultConfig}`)]),
-    ...(may.ownUpstreamToken ? [row('sends its own upstream credential in Authorization')] : []),
-  ];
-}
+const callerRows = ({ key, found, at: place, ...may }: CallerExplanation): Row[] => [
+  row([span(key), aside(`  ${found}`)], at(place)),
+  ...['providers' as const, 'models' as const, 'configs' as const].flatMap((what) =>
+    may[what] ? [row(`may use the ${what} ${may[what].join(', ') || 'none'}`)] : [],
+  ),
+  ...(may.fields ? [row(`may send ${fieldsText(may.fields)}`)] : []),
+  ...(may.defaultConfig === undefined ? [] : [row(`default config: ${may.defaultConfig}`)]),
+  ...(may.ownUpstreamToken ? [row('sends its own upstream credential in Authorization')] : []),
+];
 
 const FOUND = {
   header: 'named by',
@@ -109,15 +98,13 @@ const pairs = (label: string, values: Readonly<Record<string, string>>): Section
 };
 
 /** `400 invalid_request: …` */
-export function answerRows({ status, code, message, param }: AnswerExplanation): Row[] {
-  return [
-    row([
-      span(`${status}${code === undefined ? '' : ` ${code}`}`, status < 400 ? 'good' : 'bad'),
-      span(message === undefined ? '' : `: ${shortText(message, 400)}`),
-      aside(param === null ? '' : `  (${param})`),
-    ]),
-  ];
-}
+export const answerRows = ({ status, code, message, param }: AnswerExplanation): Row[] => [
+  row([
+    span(`${status}${code === undefined ? '' : ` ${code}`}`, status < 400 ? 'good' : 'bad'),
+    span(message === undefined ? '' : `: ${shortText(message, 400)}`),
+    aside(param === null ? '' : `  (${param})`),
+  ]),
+];
 
 /** One line per plugin. The source of a plugin is shown only if the settings list it. */
 export function pluginRows(plugins: readonly PluginExplanation[]): Row[] {

@@ -8,7 +8,7 @@ import type {
 } from '../explanation.ts';
 import { bodyRows, diffRows, headerRows, sendRows } from './bodies.ts';
 import { answerRows, pluginRows } from './head.ts';
-import { INDENT, LABEL_WIDTH, row, span, type Line, type Row, type Section } from '../../../../core/kernel/layout.ts';
+import { INDENT, LABEL_WIDTH, row, span, type Line, type Row, type Section } from './layout.ts';
 import { arrow, aside, at, duration, fieldsText, from, listed, shortText, valueText } from './words.ts';
 
 /** `target 1  config.targets[0] "fast"  ← configs/gateway/prod.yaml:21:5` */
@@ -23,7 +23,6 @@ export function targetTitle({ number, target, name, at: place }: TargetExplanati
   ];
 }
 
-/** All sections of a target, in execution order. */
 export function targetSections(
   reported: TargetExplanation,
   { plugins, targets }: Pick<Explanation, 'plugins' | 'targets'>,
@@ -136,22 +135,19 @@ const retirementRows = ({ day, successor, loses }: RetirementExplanation): Row[]
   ...loses.map((lost) => row([aside('loses '), span(lost)])),
 ];
 
-function cacheRows({ key, parts, maxAgeMs, scope, source, now, near }: CacheExplanation): Row[] {
-  return [
-    row(`for ${duration(maxAgeMs)}, shared within: ${scope}`, from(source)),
-    ...(now === '' ? [] : [row(now)]),
-    ...(near === undefined ? [] : [row(`by meaning: ${near}`)]),
-    row([aside(key === '' ? 'parts of the key' : `key ${shortText(key, 80)}`)]),
-    ...Object.entries(parts).map(([name, value]) => row([aside(`  ${name}: ${valueText(value, 80)}`)])),
-  ];
-}
+const cacheRows = ({ key, parts, maxAgeMs, scope, source, now, near }: CacheExplanation): Row[] => [
+  row(`for ${duration(maxAgeMs)}, shared within: ${scope}`, from(source)),
+  ...(now === '' ? [] : [row(now)]),
+  ...(near === undefined ? [] : [row(`by meaning: ${near}`)]),
+  row([aside(key === '' ? 'parts of the key' : `key ${shortText(key, 80)}`)]),
+  ...Object.entries(parts).map(([name, value]) => row([aside(`  ${name}: ${valueText(value, 80)}`)])),
+];
 
 function retryRow({ retry: { attempts, onStatusCodes, source } }: TargetExplanation): Row {
   if (attempts < 1) return row('none', from(source));
   return row(`up to ${attempts} more after ${statusText(onStatusCodes) || 'a failure'}`, from(source));
 }
 
-/** Kinds that fall through by default. */
 const BY_DEFAULT = Object.entries(FAILURE_KINDS).flatMap(([kind, { fallsThrough }]) => (fallsThrough ? [kind] : []));
 
 function nextRow({ nextAfter: { kinds, statusCodes } }: TargetExplanation, next: TargetExplanation | undefined): Row {
@@ -165,7 +161,6 @@ function nextRow({ nextAfter: { kinds, statusCodes } }: TargetExplanation, next:
 
 const TIMEOUTS = Object.keys(FAILURE_KINDS).filter((kind) => kind.startsWith('timeout_'));
 
-/** Lists all timeouts as one. */
 function kindTexts(kinds: readonly string[]): readonly string[] {
   if (!TIMEOUTS.every((timeout) => kinds.includes(timeout))) return kinds;
   return [...kinds.filter((kind) => !TIMEOUTS.includes(kind)), 'any timeout'];

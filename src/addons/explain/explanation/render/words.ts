@@ -1,6 +1,6 @@
 import type { FieldSettings } from '../../../../core/kernel/index.ts';
 import type { SettingPlace, FieldSource } from '../explanation.ts';
-import { span, type Line, type TextSpan } from '../../../../core/kernel/layout.ts';
+import { span, type Line, type TextSpan } from './layout.ts';
 
 const placeText = ({ file, line, column }: SettingPlace): string => `${file}:${line}:${column}`;
 

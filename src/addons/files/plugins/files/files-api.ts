@@ -6,6 +6,5 @@ export interface FilesApi {
   readQuery(text: string): FileQuery;
   toFile(file: StoredFile, ctx: GatewayContext): object;
   toPage(page: FilePage, ctx: GatewayContext): object;
-  /** The reply to a removal. */
   removed(id: string): object;
 }

@@ -26,8 +26,7 @@ export default definePlugin({
     const setup = { service, clock, grants: keys.uploads };
     return function files(ctx, next) {
       const answer = ANSWERS.get(ctx.exchange.operation?.id ?? '');
-      if (!answer) return next();
-      return answer(setup, ctx).then((reply) => void (ctx.exchange.reply = reply));
+      return answer ? answer(setup, ctx).then((reply) => void (ctx.exchange.reply = reply)) : next();
     };
   },
 });
@@ -50,7 +49,6 @@ const ANSWERS: ReadonlyMap<string, FileAnswer> = new Map<string, FileAnswer>([
 
 const APIS: Readonly<Partial<Record<string, FilesApi>>> = { 'anthropic-messages': ANTHROPIC, gemini: GEMINI };
 
-/** The operation's format is the client's API. */
 const apiOf = ({ operation }: Exchange): FilesApi => APIS[operation?.format.name ?? ''] ?? OPENAI;
 
 const idOf = ({ request }: Exchange): string => request.params['id'] ?? '';

@@ -1,8 +1,8 @@
 import {
-  LEDGER_DIMENSIONS,
   LEDGER_KINDS,
   LEDGER_SOURCES,
   LEDGER_SUMS,
+  ROLLUP_DIMENSIONS,
   type LedgerRow,
 } from '../../../../core/ports/ledger.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
@@ -50,7 +50,6 @@ export async function appendDay(tools: StoreTools, names: LedgerNames, rows: rea
   }
 }
 
-/** Makes the tables of a day. */
 export async function openDay({ appends, rules }: StoreTools, day: number): Promise<void> {
   try {
     await appends.one(`SELECT ledger_open_day(${day})`);
@@ -105,7 +104,6 @@ async function addedRows(tx: Transaction, rows: readonly LedgerRow[]): Promise<r
   return rows.filter(({ req, att, kind }) => left.delete(`${req} ${att} ${kind}`));
 }
 
-/** A row in the text format of COPY. */
 function lineOf(day: number, row: LedgerRow, names: NamesOfDay): string {
   const cells: (string | number)[] = [
     day,
@@ -134,7 +132,7 @@ const SUM_COLUMNS = LEDGER_SUMS.map((sum) => [sum, columnOf(sum).slice(1, -1)] a
 
 export function deltaOf(cell: RollupCell): object {
   const delta: Record<string, string | number> = { start: cell.start };
-  LEDGER_DIMENSIONS.forEach((dimension, index) => (delta[dimension] = cell.names[index]!));
+  ROLLUP_DIMENSIONS.forEach((dimension, index) => (delta[dimension] = cell.names[index]!));
   for (const [sum, column] of SUM_COLUMNS) delta[column] = Math.max(-MOST_SUM, Math.min(MOST_SUM, cell[sum]));
   for (const count of COUNTS) delta[count] = cell[count];
   MS_COLUMNS.forEach((column, index) => (delta[column] = cell.ms[index]!));

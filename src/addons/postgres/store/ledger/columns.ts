@@ -1,8 +1,8 @@
 import {
   DURATION_BUCKETS,
-  LEDGER_DIMENSIONS,
   LEDGER_NAMES,
   LEDGER_SUMS,
+  ROLLUP_DIMENSIONS,
   type LedgerDimension,
   type LedgerRow,
 } from '../../../../core/ports/ledger.ts';
@@ -11,7 +11,7 @@ export const DAY_MS = 86_400_000;
 export const BUCKETS = DURATION_BUCKETS.length + 1;
 
 /** Texts of a row that are stored once a day, as numbers. The place of one is its kind in ledger_name: the list may grow at its end only. */
-export const TEXTS = [...LEDGER_NAMES, 'asked', 'tier', 'geo', 'priceVersion'] as const;
+export const TEXTS = [...LEDGER_NAMES, 'asked', 'tier', 'geo', 'priceVersion', 'labels'] as const;
 export type LedgerText = (typeof TEXTS)[number];
 
 /** `cacheWrite5m`: `"cache_write5m"` */
@@ -41,7 +41,7 @@ export const ROW_COLUMNS = [
 
 /** Columns of sums that add up. */
 export const SUMMED = [...LEDGER_SUMS, ...COUNTS, ...MS_COLUMNS, ...FIRST_COLUMNS].map(columnOf);
-export const DIMENSIONS = LEDGER_DIMENSIONS.map(columnOf);
+export const DIMENSIONS = ROLLUP_DIMENSIONS.map(columnOf);
 
 /** Bound of a stored sum: a sum that a bigint does not hold would fail each append with it. */
 export const MOST_SUM = 2 ** 62;

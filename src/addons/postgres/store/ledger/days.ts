@@ -3,7 +3,6 @@ import type { Transaction } from '../../connect/connections.ts';
 import { bounded, DAY_MS, DIMENSIONS, SUMMED } from './columns.ts';
 import { openDay } from './append.ts';
 
-/** Days whose tables are made before they begin. */
 const DAYS_AHEAD = 3;
 /** Appends that are added to the sums in one transaction. */
 const MOST_DELTAS = 20_000;
@@ -109,7 +108,6 @@ export async function foldOldest(tools: StoreTools, before: string): Promise<boo
   });
 }
 
-/** Removes the sums of dropped days. */
 export function forgetSums(tools: StoreTools, before: string): Promise<number> {
   const first = dayNumber(tools, before);
   return tools.reads.transaction((tx) =>
@@ -120,7 +118,6 @@ export function forgetSums(tools: StoreTools, before: string): Promise<number> {
   );
 }
 
-/** Days that have rows. */
 export async function ledgerDays({ reads, rules }: StoreTools): Promise<string[]> {
   const found = await reads.one<{ day: number }>(
     `SELECT d.day FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid

@@ -29,12 +29,6 @@ export class NamesOfDay {
   }
 }
 
-interface AskedName {
-  readonly kind: number;
-  readonly text: string;
-  readonly place: number;
-}
-
 /** The numbers that stand for names in the rows of a day. What is known once holds while the day is there, and until a failover loses it. */
 export class LedgerNames {
   readonly #connections: ConnectionPool;
@@ -54,7 +48,7 @@ export class LedgerNames {
     this.#breaks = this.#connections.breaks;
     const names = this.#of(day);
     const { ids, full } = names;
-    const asked = new Map<string, AskedName>();
+    const asked = new Map<string, { readonly kind: number; readonly text: string; readonly place: number }>();
     for (const row of rows)
       TEXTS.forEach((name, kind) => {
         if (row[name] === '' || ids[kind]!.has(row[name])) return;

@@ -4,15 +4,17 @@ import {
   LEDGER_SOURCES,
   LEDGER_SUMS,
   OTHER_NAME,
+  ROLLUP_DIMENSIONS,
   type LedgerCondition,
   type LedgerQuery,
   type LedgerRow,
   type LedgerSum,
+  type RollupDimension,
   type RollupQuery,
   type RollupRow,
   type RowName,
 } from '../../../../core/ports/ledger.ts';
-import type { RollupCell } from '../../../../core/ports/store-rules.ts';
+import type { CellSums, RollupCell } from '../../../../core/ports/store-rules.ts';
 import type { ConnectionPool } from '../../connect/connections.ts';
 import type { StoreTools } from '../../connect/store-tools.ts';
 import {
@@ -30,7 +32,6 @@ import {
 } from './columns.ts';
 import { storable } from './names.ts';
 
-const HOUR_MS = 3_600_000;
 const PIECE = 500;
 const OTHER = -1;
 const SELECTED = ROW_COLUMNS.map((name) => `l.${columnOf(name)}`).join(', ');
@@ -67,8 +68,8 @@ export async function* ledgerRows(tools: StoreTools, query: LedgerQuery): AsyncI
 const placeOf = ({ at, req, att, kind }: RowName): string =>
   `${Math.floor(at / DAY_MS)}, '${req}', ${att}, ${LEDGER_KINDS.indexOf(kind)}`;
 
-function rowConditions(where: LedgerCondition, reads: ConnectionPool): string[] {
-  return LEDGER_DIMENSIONS.flatMap((dimension) => {
+const rowConditions = (where: LedgerCondition, reads: ConnectionPool): string[] =>
+  LEDGER_DIMENSIONS.flatMap((dimension) => {
     const wanted = where[dimension];
     if (!wanted) return [];
     if (!isName(dimension)) {
@@ -82,7 +83,6 @@ function rowConditions(where: LedgerCondition, reads: ConnectionPool): string[] 
          WHERE n.day = l.day AND n.kind = ${TEXTS.indexOf(dimension)} AND n.text IN (${texts(wanted, reads)}))))`,
     ];
   });
-}
 
 const texts = (wanted: readonly string[], reads: ConnectionPool): string =>
   ['NULL', ...wanted.map((text) => reads.literal(storable(text)))].join(', ');
@@ -112,29 +112,42 @@ function rowOf(row: StoredRow): LedgerRow {
 /** The sums of a query: those that are summed up, and those of the last appends. */
 export async function ledgerRollups({ reads, rules }: StoreTools, query: RollupQuery): Promise<readonly RollupRow[]> {
   rules.ledger.checkRollupQuery(query);
-  const { from, to } = rules.ledger.hoursOf(query);
-  const span = query.step === 'hour' ? HOUR_MS : DAY_MS;
-  const by = query.by.map((dimension) => `, ${columnOf(dimension)}`).join('');
-  const conditions = LEDGER_DIMENSIONS.flatMap((dimension) => {
+  const { from, to, span, by: wanted } = rules.ledger.cellsWanted(query);
+  const by = wanted.map((dimension) => `, ${columnOf(dimension)}`).join('');
+  const conditions = ROLLUP_DIMENSIONS.flatMap((dimension) => {
     const wanted = query.where?.[dimension];
     return wanted ? [` AND ${columnOf(dimension)} IN (${texts(wanted, reads)})`] : [];
   });
   const condition = `start >= ${from} AND start < ${to}${conditions.join('')}`;
   const columns = ['start', ...DIMENSIONS, ...SUMMED].join(', ');
-  const found = await reads.one<Record<string, string>>(
-    `SELECT min(start) AS start${by}, ${SUMMED.map((sum) => `sum(${sum})::text AS ${sum}`).join(', ')} FROM (
+  // All of them are read: without it the plan would be one for the first tenth.
+  const declare = `SET LOCAL cursor_tuple_fraction = 1; DECLARE cells NO SCROLL CURSOR FOR
+     SELECT ${HOURS_SINCE} AS "hoursSince", min(start) AS start${by}, ${SUMMED.map((sum) => `sum(${sum})::text AS ${sum}`).join(', ')} FROM (
        SELECT ${columns} FROM ledger_sum WHERE ${condition} UNION ALL SELECT ${columns} FROM ledger_delta WHERE ${condition}) AS cells
-     GROUP BY start / ${span}${by}`,
-  );
-  return rules.ledger.sumCells(query, found.map(cellOf(query)));
+     GROUP BY start / ${span}${by}`;
+  const toCell = cellOf(wanted);
+  return reads.transaction(async (tx) => {
+    for (let sums: CellSums | undefined; ;) {
+      const found = await tx.query<Record<string, string>>(`FETCH ${CELLS} FROM cells`);
+      sums ??= rules.ledger.sumsOf(query, Number(found[0]?.['hoursSince'] ?? 0));
+      for (const row of found) sums.add(toCell(row));
+      if (found.length < CELLS) return sums.rows();
+    }
+  }, declare);
 }
 
+/** Cells that are in memory at a time, of the millions that a query of years may have. */
+const CELLS = 2_000;
+
+/** The end of the days that were folded or dropped. */
+const HOURS_SINCE = `(SELECT ${DAY_MS} * max(value) FROM sequence WHERE name IN ('ledger folded', 'ledger dropped'))`;
+
 const cellOf =
-  ({ by }: RollupQuery) =>
+  (by: readonly RollupDimension[]) =>
   (row: Record<string, string>): RollupCell => {
-    // A sum may exceed what a number holds exactly: `sumCells` cuts it then.
+    // A sum may exceed what a number holds exactly: `sumsOf` cuts it then.
     const value = (column: string): number => Number(row[column]);
-    const names = LEDGER_DIMENSIONS.map((dimension) => (by.includes(dimension) ? row[dimension]! : ''));
+    const names = ROLLUP_DIMENSIONS.map((dimension) => (by.includes(dimension) ? row[dimension]! : ''));
     const sums = Object.fromEntries(LEDGER_SUMS.map((sum) => [sum, value(columnOf(sum).slice(1, -1))]));
     const counts = Object.fromEntries(COUNTS.map((count) => [count, value(count)]));
     return {

@@ -7,12 +7,6 @@ const KEPT_MS = 60_000;
 /** Rows of 400 bytes. Beyond them the older ones are forgotten. */
 const MAX_ROWS = 20_000;
 
-interface Batch {
-  readonly rows: readonly LedgerRow[];
-  /** Monotonic milliseconds. */
-  at: number;
-}
-
 interface RecentRowsSetup {
   readonly clock: Pick<Clock, 'now'>;
   /** Grows when a connection breaks: the next one may reach another server. */
@@ -24,7 +18,7 @@ interface RecentRowsSetup {
 /** The rows that the store has confirmed within the last minute. After a failover to a standby that lacks their commits they are sent again. */
 export class RecentRows {
   readonly #setup: RecentRowsSetup;
-  #batches: Batch[] = [];
+  #batches: { readonly rows: readonly LedgerRow[]; at: number }[] = [];
   #size = 0;
   #breaks = 0;
 

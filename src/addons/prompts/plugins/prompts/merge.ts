@@ -10,17 +10,11 @@ import type { Edit } from '../../../../plugin/index.ts';
 /** Fields of the request that name and fill the prompt, and are no fields of a chat request. */
 const OF_THE_PROMPT = ['variables', 'promptID', 'prompt_id'];
 
-interface Merge {
-  /** Origin of the fields, for explain. */
-  readonly source: string;
-  readonly operation: Operation;
-}
-
 /** A field of the request, under any of its names, replaces the prompt's. A null counts as omitted. */
 export function mergePrompt(
   body: RequestBody,
   fields: Readonly<Record<string, unknown>>,
-  { source, operation }: Merge,
+  { source, operation }: { readonly source: string; readonly operation: Operation },
 ): RequestBody {
   const spellings = spellingsOf(operation.fields);
   const isTaken = (key: string): boolean => [[key], ...spellings.synonymsOf([key])].some((path) => isSet(body, path));

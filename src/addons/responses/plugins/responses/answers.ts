@@ -8,7 +8,6 @@ import type {
 } from '../../../../core/kernel/index.ts';
 import { inputItems, readPage } from './input-items.ts';
 
-/** The part of the host that the plugin uses. */
 export interface Tools {
   readonly responses: ResponseService;
   readonly limits: RequestLimits;
@@ -46,8 +45,7 @@ async function find({ responses, limits }: Tools, ctx: GatewayContext): Promise<
 async function retrieve(tools: Tools, ctx: GatewayContext): Promise<Reply> {
   if (new URLSearchParams(ctx.querystring).get('stream') === 'true')
     throw new GatewayError('unsupported_parameter', 'A kept response cannot be streamed again.', { param: 'stream' });
-  const kept = await find(tools, ctx);
-  const { response } = kept;
+  const { response } = await find(tools, ctx);
   return written(tools, ctx, { size: response.length, write: () => response });
 }
 

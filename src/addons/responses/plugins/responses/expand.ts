@@ -84,7 +84,6 @@ async function earlierItems(
 }
 
 interface Readable {
-  /** Items between commas. */
   readonly text: Buffer | string;
   readonly unreadable: boolean;
 }
@@ -148,7 +147,6 @@ function namingOf(body: RequestBody): Naming {
   return { items, ids: [...new Set(items.flatMap((item) => (isReference(item) ? [item.id] : [])))] };
 }
 
-/** The items of an input with references, as JSON texts. */
 async function resolved(
   asking: ExpandedRequest,
   { items, ids, bytes }: Naming & { readonly bytes: number },
@@ -195,7 +193,6 @@ const EMPTY_LIST = Buffer.from('[]');
 const BEFORE_TEXT = Buffer.from('[{"type":"message","role":"user","content":[{"type":"input_text","text":');
 const AFTER_TEXT = Buffer.from('}]}]');
 
-/** The items of a JSON list. */
 function insideOf(list: Buffer): Buffer {
   let [from, to] = [1, list.length - 1];
   while (from < to && list[from]! <= SPACE) from += 1;

@@ -26,26 +26,22 @@ export default definePlugin({
     const does = kept ? describe(kept, caller?.keyId) : '';
     return does === '' ? undefined : { does };
   },
-  create({ host }) {
-    return function responses(ctx, next) {
+  create: ({ host }) =>
+    function responses(ctx, next) {
       const { exchange } = ctx;
-      const id = exchange.operation?.id ?? '';
-      const answer = ANSWERS.get(id);
-      if (answer) return answer(host, ctx).then((reply) => void (exchange.reply = reply));
-      return ask(host, exchange, next);
-    };
-  },
+      const answer = ANSWERS.get(exchange.operation?.id ?? '');
+      return answer ? answer(host, ctx).then((reply) => void (exchange.reply = reply)) : ask(host, exchange, next);
+    },
 });
 
 const isOfResponses = (id: string): boolean => id.startsWith('responses') || id === 'conversations';
 
-function describe({ keeps, continues, references }: KeptTurn, key = ''): string {
-  return [
+const describe = ({ keeps, continues, references }: KeptTurn, key = ''): string =>
+  [
     ...(continues === undefined ? [] : [`continues ${continues}`]),
     ...(references > 0 ? [`puts kept items in place of ${references} references`] : []),
     ...(keeps ? [`keeps the response for key ${key}`] : []),
   ].join('; ');
-}
 
 function ask(tools: Tools, exchange: Exchange, next: () => Promise<void>): Promise<void> {
   const { operation, kept } = exchange;
@@ -58,7 +54,6 @@ function ask(tools: Tools, exchange: Exchange, next: () => Promise<void>): Promi
 }
 
 interface Turn extends Pick<ExpandedRequest, 'exchange' | 'operation'> {
-  /** The response that it continues. */
   readonly turn?: Omit<KeptTurn, 'keeps'> | undefined;
 }
 
@@ -85,7 +80,6 @@ function answered(
   });
 }
 
-/** Puts the whole conversation into a request that continues one. */
 async function continued(
   { responses: service, limits, turns }: Tools,
   { exchange, operation, body }: ExpandedRequest,

@@ -44,7 +44,7 @@ function writtenPlaces(response: Buffer): Places | undefined {
 const LONG = 16 * 1024;
 
 function passedPlaces(response: Buffer): Places | undefined {
-  const places = isJson(response) ? placesIn(response) : undefined;
+  const places = parseJson(response.toString('utf8')) !== undefined ? placesIn(response) : undefined;
   return places && ENDED.has(places.status) ? places : undefined;
 }
 
@@ -53,8 +53,6 @@ function isWritten({ attempts, operation }: Exchange): boolean {
   const format = attempts.at(-1)?.resolved?.format;
   return format !== undefined && format !== operation?.format.name;
 }
-
-const isJson = (bytes: Buffer): boolean => parseJson(bytes.toString('utf8')) !== undefined;
 
 /** A response in the background ends at the upstream only: the gateway would keep its beginning. */
 const ENDED: ReadonlySet<string> = new Set(['completed', 'incomplete', 'failed', 'cancelled']);

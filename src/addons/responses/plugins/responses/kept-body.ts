@@ -104,7 +104,6 @@ export class KeptStream extends WrappedSource {
     }
   }
 
-  /** Keeps a response that has begun and will not end. */
   #broken(changed: { readonly status: string; readonly error?: unknown }): MaybePromise<void> {
     const begun = this.#begun && parseJson(this.#begun.toString('utf8'));
     this.#begun = undefined;
@@ -166,7 +165,6 @@ function lineAt(bytes: Buffer, at: number): JsonSpan {
 
 const DATA = /^data: ?/;
 
-/** The response in the data of an event. */
 function responseIn(bytes: Buffer, { from, to }: JsonSpan): EventWithResponse | undefined {
   const line = bytes.toString('latin1', from, to);
   const open = DATA.exec(line)?.[0].length;

@@ -171,8 +171,7 @@ export class InFlight {
   }
 
   empty(): Promise<void> {
-    if (this.#running.size === 0) return Promise.resolve();
-    return new Promise((resolve) => (this.#onEmpty = resolve));
+    return this.#running.size === 0 ? Promise.resolve() : new Promise((resolve) => (this.#onEmpty = resolve));
   }
 
   /** Aborts the replies that have begun and cancels the others; later requests are refused. Returns the number. */

@@ -10,29 +10,27 @@ import { toReply, type Embedding } from './reply.ts';
 import { readVector } from '../../../../formats/vectors.ts';
 
 /** Text and media by `:embedContent`, which accepts one content per call (docs/protocols/embeddings.md#embed-content). */
-export function embedContentCodec(parallelCalls: number): TranslatingCodec {
-  return {
-    mode: 'translate',
-    encode(body, context) {
-      const losses = new LossReport();
-      const { fields, base64 } = openBody(body);
-      const inputs = fields.need('input', (value) => readInputs(value, { media: ALL_MEDIA, losses }));
-      const embedContentConfig = readConfig(fields, losses);
-      const calls = inputs.map((input) => ({
-        content: { parts: toParts(input, losses) },
-        ...(Object.keys(embedContentConfig).length > 0 && { embedContentConfig }),
-      }));
-      fields.reportRest(losses, REASONS);
-      return {
-        calls,
-        parallel: parallelCalls,
-        losses: losses.list(),
-        check: (reply) => void decodeEmbedding(reply),
-        decode: (replies) => toReply(replies.map(decodeEmbedding), { ...context, base64 }),
-      };
-    },
-  };
-}
+export const embedContentCodec = (parallelCalls: number): TranslatingCodec => ({
+  mode: 'translate',
+  encode(body, context) {
+    const losses = new LossReport();
+    const { fields, base64 } = openBody(body);
+    const inputs = fields.need('input', (value) => readInputs(value, { media: ALL_MEDIA, losses }));
+    const embedContentConfig = readConfig(fields, losses);
+    const calls = inputs.map((input) => ({
+      content: { parts: toParts(input, losses) },
+      ...(Object.keys(embedContentConfig).length > 0 && { embedContentConfig }),
+    }));
+    fields.reportRest(losses, REASONS);
+    return {
+      calls,
+      parallel: parallelCalls,
+      losses: losses.list(),
+      check: (reply) => void decodeEmbedding(reply),
+      decode: (replies) => toReply(replies.map(decodeEmbedding), { ...context, base64 }),
+    };
+  },
+});
 
 function readConfig(fields: EmbeddingFields, losses: LossReport): JsonObject {
   const documentOcr = fields.take(['document_ocr', 'documentOcr'], asBoolean);

@@ -33,12 +33,11 @@ export function readInputs(value: unknown, rules: InputRules): readonly Input[] 
 }
 
 /** Refuses tokens: they are numbers of OpenAI's vocabulary, which no other model has. */
-function tokensInPlaceOfText(): RequestFault {
-  return invalidValue(
+const tokensInPlaceOfText = (): RequestFault =>
+  invalidValue(
     'input',
     '`input` contains tokens, which this model cannot read: send text (LangChain for Python: check_embedding_ctx_length=False).',
   );
-}
 
 function readInput(value: unknown, param: string, rules: InputRules): Input {
   if (typeof value === 'string') return { param, text: asText(value, param), media: [] };
@@ -113,10 +112,9 @@ function fromUrl(url: string, param: string): InputMedia {
   return compact({ uri: url, mime: mimeOfUrl(url) });
 }
 
-function readSegment(fields: EmbeddingFields): Segment {
-  return compact({
+const readSegment = (fields: EmbeddingFields): Segment =>
+  compact({
     start: fields.take(['start_offset'], asSeconds),
     end: fields.take(['end_offset'], asSeconds),
     interval: fields.take(['interval'], asSeconds),
   });
-}

@@ -18,38 +18,34 @@ const REASONS_HERE: Readonly<Record<string, string>> = {
 };
 
 /** Text, image and video get a vector each, in one space (docs/protocols/embeddings.md#multimodal-embeddings). */
-export function multimodalCodec(parallelCalls: number): TranslatingCodec {
-  return {
-    mode: 'translate',
-    native: nativePredict,
-    encode(body, context) {
-      const losses = new LossReport();
-      const { fields, base64 } = openBody(body);
-      const inputs = fields.need('input', (value) => readInputs(value, { media: IMAGES_AND_VIDEOS, losses }));
-      const dimension = fields.take(['dimensions'], asDimensions);
-      const read = (reply: unknown, call: number): readonly Embedding[] =>
-        readPredictions(reply, 1).map((one) => decodePrediction(one, inputs[call]));
-      fields.reportRest(losses, REASONS_HERE);
-      return {
-        calls: inputs.map((input) => ({
-          instances: [toInstance(input)],
-          ...(dimension !== undefined && { parameters: { dimension } }),
-        })),
-        parallel: parallelCalls,
-        losses: losses.list(),
-        check: (reply, call) => void read(reply, call),
-        decode: (replies) => toReply(replies.flatMap(read), { ...context, base64 }),
-      };
-    },
-  };
-}
+export const multimodalCodec = (parallelCalls: number): TranslatingCodec => ({
+  mode: 'translate',
+  native: nativePredict,
+  encode(body, context) {
+    const losses = new LossReport();
+    const { fields, base64 } = openBody(body);
+    const inputs = fields.need('input', (value) => readInputs(value, { media: IMAGES_AND_VIDEOS, losses }));
+    const dimension = fields.take(['dimensions'], asDimensions);
+    const read = (reply: unknown, call: number): readonly Embedding[] =>
+      readPredictions(reply, 1).map((one) => decodePrediction(one, inputs[call]));
+    fields.reportRest(losses, REASONS_HERE);
+    return {
+      calls: inputs.map((input) => ({
+        instances: [toInstance(input)],
+        ...(dimension !== undefined && { parameters: { dimension } }),
+      })),
+      parallel: parallelCalls,
+      losses: losses.list(),
+      check: (reply, call) => void read(reply, call),
+      decode: (replies) => toReply(replies.flatMap(read), { ...context, base64 }),
+    };
+  },
+});
 
-function toInstance({ text, media }: Input): JsonObject {
-  return {
-    ...(text !== undefined && { text }),
-    ...Object.fromEntries(media.map((medium) => [medium.kind, toMedium(medium)])),
-  };
-}
+const toInstance = ({ text, media }: Input): JsonObject => ({
+  ...(text !== undefined && { text }),
+  ...Object.fromEntries(media.map((medium) => [medium.kind, toMedium(medium)])),
+});
 
 function toMedium({ kind, param, data, uri, mime, segment }: Media): JsonObject {
   if (uri !== undefined && !uri.startsWith('gs://'))

@@ -34,12 +34,11 @@ export function readPurpose(fields: EmbeddingFields, losses: LossReport) {
 }
 
 /** Reads truncation and dimensions, with the names that Google uses in both `:predict` and `:embedContent`. */
-export function readShape(fields: EmbeddingFields) {
-  return compact({
+export const readShape = (fields: EmbeddingFields) =>
+  compact({
     autoTruncate: fields.take(['auto_truncate', 'autoTruncate'], asBoolean),
     outputDimensionality: fields.take(['dimensions'], asDimensions),
   });
-}
 
 /** Fields for the purpose of the vectors: the gateway's own, Google's spelling, and that of other vendors (Cohere, Voyage, NVIDIA). */
 const TASK_TYPE_FIELDS = ['task_type', 'taskType', 'input_type'] as const;

@@ -178,8 +178,7 @@ interface CountedCall {
 function usageOf(calls: readonly (readonly GenerationEvent[])[]): { usage: Usage; raw: JsonObject } | undefined {
   const counted = calls.flatMap((events) => countCall(events) ?? []);
   if (counted.length === 0) return undefined;
-  const usages = counted.map((call) => call.usage);
-  const usage = addUsages(usages);
+  const usage = addUsages(counted.map((call) => call.usage));
   const inputImages = sum(counted.map((call) => call.inputImages));
   const outputImages = sumReported(counted.map((call) => call.outputImages));
   return {

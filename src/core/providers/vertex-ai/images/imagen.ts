@@ -20,25 +20,23 @@ const COMPRESSION_OF = new Map([
 ]);
 
 /** Imagen by `:predict` (docs/protocols/images.md#imagen, docs/protocols/images.md#mapping). */
-export function imagenCodec(model: ImagenModel): TranslatingCodec {
-  return {
-    mode: 'translate',
-    encode(body, context) {
-      const losses = new LossReport();
-      const fields = new ImageFields(body);
-      const options = { model, maxImages: model.maxImages, compressionOf: COMPRESSION_OF };
-      const request = readRequest(fields, options, losses);
-      const call = encodeImagen(fields, request, { model, context, losses });
-      return {
-        calls: [call],
-        parallel: 1,
-        losses: losses.list(),
-        decode: ([reply]) => decodeImagen(reply, request.n, context),
-        ...(request.stream && { stream: asImageEvents }),
-      };
-    },
-  };
-}
+export const imagenCodec = (model: ImagenModel): TranslatingCodec => ({
+  mode: 'translate',
+  encode(body, context) {
+    const losses = new LossReport();
+    const fields = new ImageFields(body);
+    const options = { model, maxImages: model.maxImages, compressionOf: COMPRESSION_OF };
+    const request = readRequest(fields, options, losses);
+    const call = encodeImagen(fields, request, { model, context, losses });
+    return {
+      calls: [call],
+      parallel: 1,
+      losses: losses.list(),
+      decode: ([reply]) => decodeImagen(reply, request.n, context),
+      ...(request.stream && { stream: asImageEvents }),
+    };
+  },
+});
 
 interface Encoding {
   readonly model: ImagenModel;
@@ -75,18 +73,16 @@ function readStyle(fields: ImageFields, model: ImagenModel, losses: LossReport):
 }
 
 /** Imagen's own parameters. Imagen itself checks which version accepts which values. */
-function readExtensions(fields: ImageFields): JsonObject {
-  return {
-    seed: fields.read(readNumber, 'seed'),
-    negativePrompt: fields.read(readString, 'negativePrompt'),
-    safetySetting: fields.read(readString, 'safetySetting'),
-    addWatermark: fields.read(readBoolean, 'addWatermark'),
-    enhancePrompt: fields.read(readBoolean, 'enhancePrompt'),
-    language: fields.read(readString, 'language'),
-    guidanceScale: fields.read(readNumber, 'guidanceScale'),
-    includeSafetyAttributes: fields.read(readBoolean, 'includeSafetyAttributes'),
-  };
-}
+const readExtensions = (fields: ImageFields): JsonObject => ({
+  seed: fields.read(readNumber, 'seed'),
+  negativePrompt: fields.read(readString, 'negativePrompt'),
+  safetySetting: fields.read(readString, 'safetySetting'),
+  addWatermark: fields.read(readBoolean, 'addWatermark'),
+  enhancePrompt: fields.read(readBoolean, 'enhancePrompt'),
+  language: fields.read(readString, 'language'),
+  guidanceScale: fields.read(readNumber, 'guidanceScale'),
+  includeSafetyAttributes: fields.read(readBoolean, 'includeSafetyAttributes'),
+});
 
 /**
  * A filtered image is an entry with a reason, or no entry, down to the body `{}`; some entries only rate the prompt

@@ -37,9 +37,8 @@ export function imagesReply(
   return { ok: true, body, model, usage: { ...counted, images: images.length } };
 }
 
-function toItem({ data, revisedPrompt, text }: Image, strict: boolean): JsonObject {
-  return compact({ b64_json: data, revised_prompt: revisedPrompt, text: strict ? undefined : text });
-}
+const toItem = ({ data, revisedPrompt, text }: Image, strict: boolean): JsonObject =>
+  compact({ b64_json: data, revised_prompt: revisedPrompt, text: strict ? undefined : text });
 
 const FORMATS: ReadonlyMap<string, string> = new Map([
   ['image/png', 'png'],

@@ -91,8 +91,7 @@ function reportOpenAiOnly(fields: ImageFields, losses: LossReport): void {
   const moderation = fields.read(readString, 'moderation');
   if (moderation !== undefined && moderation !== 'auto')
     losses.dropped('moderation', 'Google has safety settings of its own');
-  const partial = fields.integer('partialImages', 0, 3);
-  if (partial) losses.dropped('partial_images', 'the model returns no drafts');
+  if (fields.integer('partialImages', 0, 3)) losses.dropped('partial_images', 'the model returns no drafts');
   if (fields.read(readString, 'user') !== undefined) losses.dropped('user', 'Google has no user identifier');
 }
 

@@ -1,54 +1,38 @@
 import { useSignal } from '@preact/signals';
-import { api, ask } from '../../api/client.ts';
-import { useAction } from '../../api/action.ts';
-import { needs, session } from '../../api/session.ts';
+import { api, ask, needs, session, useAction } from '../../api/index.ts';
 import type { BudgetObject } from '../../api/shapes.ts';
-import { Decide } from '../../parts/decide.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { amount, moment } from '../../parts/format.ts';
-import { zone } from '../../parts/prefs.ts';
-import { Action } from '../../parts/states.tsx';
+import { Opens } from '../../parts/button.tsx';
+import { Decide, Dialog } from '../../parts/dialog.tsx';
+import { BudgetBar } from '../../parts/budget-bar.tsx';
+import { moment } from '../../parts/format.ts';
 import { TextField } from '../../parts/fields.tsx';
-import { spentShare } from './tree.ts';
+
+interface BudgetProps {
+  readonly budget: BudgetObject;
+  readonly onChange: () => void;
+}
 
 /** A budget with what is left, and a change of what is spent. */
-export function Budget({ budget, onChange }: { readonly budget: BudgetObject; readonly onChange: () => void }) {
-  const open = useSignal(false);
+export function Budget({ budget, onChange }: BudgetProps) {
   const noStore = session.value?.features.store === true ? undefined : 'A budget is counted with a state store only.';
   return (
     <div class="row">
       <BudgetBar budget={budget} />
-      <span class="third">
-        {budget.period_end === null ? 'in all' : `until ${moment(budget.period_end, zone.value)}`}
-      </span>
+      <span class="third">{budget.period_end === null ? 'in all' : `until ${moment(budget.period_end)}`}</span>
       <span class="right">
-        <Action needs={noStore ?? needs('operator')} onClick={() => void (open.value = true)}>
-          Adjust
-        </Action>
+        <Opens label="Adjust" needs={noStore ?? needs('operator')}>
+          {(close) => <Adjust budget={budget} onClose={close} onChange={onChange} />}
+        </Opens>
       </span>
-      {open.value && <Adjust budget={budget} onClose={() => void (open.value = false)} onChange={onChange} />}
     </div>
   );
 }
 
-function Adjust({
-  budget,
-  onClose,
-  onChange,
-}: {
-  readonly budget: BudgetObject;
-  readonly onClose: () => void;
-  readonly onChange: () => void;
-}) {
-  const by = useSignal('');
-  const reason = useSignal('');
+function Adjust({ budget, onClose, onChange }: BudgetProps & { readonly onClose: () => void }) {
+  const [by, reason] = [useSignal(''), useSignal('')];
   const adjust = useAction(async () => {
-    await ask(
-      api.POST('/budgets/{id}:adjust', {
-        params: { path: { id: budget.id }, header: { 'If-Match': budget.etag } },
-        body: { by: by.value, reason: reason.value },
-      }),
-    );
+    const params = { path: { id: budget.id }, header: { 'If-Match': budget.etag } };
+    await ask(api.POST('/budgets/{id}:adjust', { params, body: { by: by.value, reason: reason.value } }));
     onClose();
     onChange();
   });
@@ -67,24 +51,5 @@ function Adjust({
         onClose={onClose}
       />
     </Dialog>
-  );
-}
-
-/** The spent part of a budget, and the rest. */
-export function BudgetBar({ budget }: { readonly budget: BudgetObject }) {
-  const share = spentShare(budget);
-  const { unit, cap, spent } = budget;
-  const tone = share === undefined || share < 0.8 ? '' : share < 1 ? 'warning' : 'failed';
-  return (
-    <span class="budget" title={`${budget.name}: ${amount(spent, unit)} of ${amount(cap, unit)}`}>
-      <span class="bar">
-        <i class={tone} style={{ width: `${Math.min(100, (share ?? 0) * 100)}%` }} />
-      </span>
-      <span class="mono second">
-        {share === undefined
-          ? `of ${amount(cap, unit)}`
-          : `${amount(Math.max(0, cap - (spent ?? 0)), unit)} left of ${amount(cap, unit)}`}
-      </span>
-    </span>
   );
 }

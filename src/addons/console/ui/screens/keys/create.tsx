@@ -1,14 +1,11 @@
 import { useSignal } from '@preact/signals';
-import { api, ask } from '../../api/client.ts';
-import { dataUrl } from '../../api/curl.ts';
-import { useAction } from '../../api/action.ts';
-import { needs, owns, session } from '../../api/session.ts';
+import { api, ask, dataUrl, needs, owns, session, useAction } from '../../api/index.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { setQuery } from '../../address.ts';
-import { Decide } from '../../parts/decide.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Decide, Dialog } from '../../parts/dialog.tsx';
 import { Patch } from '../../parts/patch.tsx';
-import { Command, Copy } from '../../parts/states.tsx';
+import { SecretDialog } from '../../parts/secret.tsx';
+import { Command } from '../../parts/states.tsx';
 import { Choice, TextField } from '../../parts/fields.tsx';
 import { list, usesOf } from './tree.ts';
 
@@ -30,16 +27,13 @@ export function CreateKey({ teams, onDone }: { readonly teams: readonly string[]
       ...(config.value !== '' && { default_config: config.value }),
     };
     const body = { id: id.value, spec };
-    if (inStore) {
-      const answer = await ask(api.POST('/keys', { params: {}, body }));
-      made.value = { secret: answer.key ?? '' };
-    } else {
+    if (inStore) made.value = { secret: (await ask(api.POST('/keys', { params: {}, body }))).key ?? '' };
+    else {
       const draft = await ask(api.POST('/keys:draft', { params: {}, body }));
       made.value = { secret: draft.key, draft };
     }
   });
-  if (made.value)
-    return <NewSecret id={id.value} secret={made.value.secret} draft={made.value.draft} onClose={close} />;
+  if (made.value) return <NewSecret id={id.value} {...made.value} onClose={close} />;
   return (
     <Dialog title="Create a key" onClose={close}>
       <TextField title="Id" of={id} placeholder="web-search" />
@@ -64,30 +58,18 @@ interface SecretProps {
   readonly onClose: () => void;
 }
 
-/** The only time that a secret is on the page. It is in no address and no storage. */
-export function NewSecret({ id, secret, draft, onClose }: SecretProps) {
-  return (
-    <Dialog title={`The secret of ${id}`} onClose={onClose} fixed wide>
-      <p class="notice warning">It is shown now and never again: the gateway keeps only its digest.</p>
-      <p class="row">
-        <code class="secret grow">{secret}</code>
-        <Copy text={secret} />
-      </p>
-      {draft && (
-        <>
-          <h2 class="small">The patch of {draft.file}</h2>
-          <Patch draft={draft} />
-        </>
-      )}
-      <h2 class="small">Use it</h2>
-      {usesOf(dataUrl(session.value), secret).map(({ name, text }) => (
-        <Command key={name} text={text} label={name} />
-      ))}
-      <p>
-        <button type="button" class="main" onClick={onClose}>
-          I have stored it
-        </button>
-      </p>
-    </Dialog>
-  );
-}
+/** The new secret, with lines that use it. */
+export const NewSecret = ({ id, secret, draft, onClose }: SecretProps) => (
+  <SecretDialog title={`The secret of ${id}`} secret={secret} onClose={onClose}>
+    {draft && (
+      <>
+        <h2 class="small">The patch of {draft.file}</h2>
+        <Patch draft={draft} />
+      </>
+    )}
+    <h2 class="small">Use it</h2>
+    {usesOf(dataUrl(session.value), secret).map(({ name, text }) => (
+      <Command key={name} text={text} label={name} />
+    ))}
+  </SecretDialog>
+);

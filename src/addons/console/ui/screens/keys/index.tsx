@@ -1,20 +1,19 @@
-import { settingsTurn } from '../../api/live.ts';
-import { useLoad } from '../../api/load.ts';
-import { session } from '../../api/session.ts';
+import { session, settingsTurn, useLoad } from '../../api/index.ts';
 import { address, setQuery } from '../../address.ts';
-import { Chip, toneOf } from '../../parts/chip.tsx';
-import { count, moment } from '../../parts/format.ts';
-import { zone } from '../../parts/prefs.ts';
-import { Nothing, SearchField } from '../../parts/search-field.tsx';
+import { BudgetBar, spentShare } from '../../parts/budget-bar.tsx';
+import { Button } from '../../parts/button.tsx';
+import { count } from '../../parts/format.ts';
+import { Head } from '../../parts/head.tsx';
+import { Nothing } from '../../parts/search-field.tsx';
 import { Loads } from '../../parts/states.tsx';
-import { OWNER, Table, type Column } from '../../parts/table.tsx';
+import { OWNER, stateColumn, timeColumn } from '../../parts/columns.tsx';
+import { Table, type Column } from '../../parts/table.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
 import { CreateKey } from './create.tsx';
 import { KeyDetail } from './detail.tsx';
 import { NodeDetail } from './node.tsx';
-import { BudgetBar } from './budget.tsx';
 import { loadObjects } from './load.ts';
-import { filterTree, spentShare, treeOf, type KeyNode } from './tree.ts';
+import { filterTree, treeOf, type KeyNode } from './tree.ts';
 
 /** Organizations, their teams and keys, and what is left of their budgets. */
 export function Keys() {
@@ -24,18 +23,14 @@ export function Keys() {
   const { data } = load.state.value;
   return (
     <>
-      <header class="head ruled">
-        <div class="row">
-          <h1 class="grow">Keys, teams, budgets</h1>
-          <button type="button" class="main" onClick={() => setQuery({ add: '1' })}>
-            Create a key
-          </button>
-        </div>
-        <SearchField label="Find a key, a team or an organization" />
-      </header>
+      <Head
+        title="Keys, teams, budgets"
+        find="Find a key, a team or an organization"
+        actions={<Button label="Create a key" kind="main" onClick={() => setQuery({ add: '1' })} />}
+      />
       <div class={`split${key !== null || node !== null ? ' open' : ''}`}>
         <div class="list">
-          <Loads state={load.state.value} retry={load.reload}>
+          <Loads of={load}>
             {(found) => (
               <Tree
                 nodes={filterTree(treeOf(found), query.get('q') ?? '')}
@@ -64,8 +59,8 @@ const hrefOf = (ref: string): string =>
 
 const COLUMNS: readonly Column<KeyNode>[] = [
   {
-    name: 'name',
     label: 'Name',
+    width: [140, 1.6],
     title: ({ id }) => id,
     cell: (node) => (
       <span style={{ paddingLeft: `${node.depth * 20}px` }}>
@@ -73,18 +68,9 @@ const COLUMNS: readonly Column<KeyNode>[] = [
       </span>
     ),
   },
-  {
-    name: 'state',
-    label: 'State',
-    cell: ({ state }) => state !== undefined && <Chip tone={toneOf(state)}>{state}</Chip>,
-  },
-  { name: 'budget', label: 'Budget of the period', cell: ({ budgets }) => <Tightest budgets={budgets} /> },
-  {
-    name: 'used',
-    label: 'Last use',
-    cell: ({ kind, lastUsed: at }) =>
-      kind === 'key' && <span class="mono third">{at === undefined ? 'unknown' : moment(at, zone.value)}</span>,
-  },
+  stateColumn('State', 84, ({ state }) => state),
+  { label: 'Budget of the period', width: [180, 1.6], cell: ({ budgets }) => <Tightest budgets={budgets} /> },
+  timeColumn('Last use', ({ lastUsed: at }) => at, 'both'),
   OWNER,
 ];
 
@@ -113,7 +99,6 @@ const Tree = ({ nodes, total, chosen }: TreeProps) =>
   ) : (
     <Table
       label="Keys, teams and organizations"
-      layout="keys"
       columns={COLUMNS}
       rows={nodes}
       idOf={refOf}

@@ -1,5 +1,4 @@
-import { api, ask } from '../../api/client.ts';
-import { allOf } from '../../api/pages.ts';
+import { allOf, api, ask } from '../../api/index.ts';
 
 export async function loadObjects(signal: AbortSignal) {
   const [organizations, teams, keys, budgets] = await Promise.all([

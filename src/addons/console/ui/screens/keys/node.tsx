@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals';
-import { api, ask } from '../../api/client.ts';
-import { useAction } from '../../api/action.ts';
-import { needs, owns } from '../../api/session.ts';
+import { api, ask, needs, owns, useAction } from '../../api/index.ts';
+import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
-import { Action, Command, Problem } from '../../parts/states.tsx';
+import { Command, Problem } from '../../parts/states.tsx';
 import { Choice, TextField } from '../../parts/fields.tsx';
 import { Budget } from './budget.tsx';
 import type { KeyObjects } from './load.ts';
@@ -49,9 +48,7 @@ export function NodeDetail({
         {found && <NewBudget node={node} onChange={onChange} />}
       </section>
       <p>
-        <a class="button" href={`#/requests?${kind}=${encodeURIComponent(id)}`}>
-          Its requests
-        </a>
+        <ButtonLink label="Its requests" href={`#/requests?${kind}=${encodeURIComponent(id)}`} />
       </p>
     </Drawer>
   );
@@ -76,13 +73,11 @@ export function NewBudget({ node, onChange }: { readonly node: string; readonly 
         <TextField title="Cap" of={cap} placeholder="500 USD, or 1000000 tokens" max={40} />
         <Choice title="Period" of={period} options={PERIODS} />
         {owns('budgets') && (
-          <Action
+          <Button
+            label="Create a budget"
             needs={cap.value === '' ? 'It takes a cap.' : needs('admin')}
-            busy={create.busy.value}
-            onClick={create.run}
-          >
-            Create a budget
-          </Action>
+            doing={create}
+          />
         )}
       </div>
       {create.error.value && <Problem error={create.error.value} />}

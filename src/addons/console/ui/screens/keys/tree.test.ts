@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BudgetObject, KeyObject } from '../../api/shapes.ts';
-import { filterTree, limitText, spentShare, treeOf, type TeamObject } from './tree.ts';
+import { spentShare } from '../../parts/budget-bar.tsx';
+import { filterTree, limitText, treeOf, type TeamObject } from './tree.ts';
 
 const meta = { owner: 'store', etag: '', updated_by: null, updated_at: null };
 const key = (id: string, team?: string): KeyObject => ({

@@ -73,10 +73,6 @@ export function filterTree(nodes: readonly KeyNode[], words: string): readonly K
   return nodes.filter((_, index) => kept.has(index));
 }
 
-/** From 0 to 1, or more where a budget is overspent. */
-export const spentShare = ({ spent, cap }: BudgetObject): number | undefined =>
-  spent === null || cap <= 0 ? undefined : spent / cap;
-
 export const isInFile = (owner: string): boolean => owner !== 'store';
 
 /** The text of a limit in a sentence of its own. */

@@ -1,5 +1,5 @@
 import type { ApiSchemas, BudgetObject, KeyObject, PlotSeries, ShownEntry } from '../../api/shapes.ts';
-import { plural } from '../../parts/format.ts';
+import { count, plural } from '../../parts/format.ts';
 
 export const RANGES = { '1h': 3_600_000, '6h': 21_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 export type RangeName = keyof typeof RANGES;
@@ -87,6 +87,11 @@ const wrong = (tone: Wrong['tone'], text: string, href = '#/'): Wrong => ({ tone
 const query = (path: string, name: string, value: string): string =>
   `#/${path}?${new URLSearchParams({ [name]: value })}`;
 
+const few = (lines: readonly Wrong[]): readonly Wrong[] =>
+  lines.length <= MOST
+    ? lines
+    : [...lines.slice(0, MOST), wrong(lines[MOST]!.tone, `And ${count(lines.length - MOST)} more like the last one.`)];
+
 type Diagnosed = { readonly file: string; readonly line?: number; readonly message: string };
 const atLine = ({ file, line, message }: Diagnosed): string =>
   `${file}${line === undefined ? '' : `:${line}`}: ${message}`;
@@ -100,17 +105,14 @@ export function wrongOf(
   const { reload = null, warnings = [] } = settings ?? {};
   const refused = reload?.ok === false ? reload.diagnostics.filter(({ severity }) => severity === 'error') : [];
   return [
-    ...refused.map(atLine).map((text) => wrong('failed', `The last reload was refused: ${text}`)),
+    ...few(refused.map((one) => wrong('failed', `The last reload was refused: ${atLine(one)}`))),
     ...(whole ? manyFailed(whole) : []),
-    ...providers.flatMap(openBreakers),
-    ...keys.flatMap((key) => endOf(key, now)),
-    ...budgets.flatMap(nearlySpent),
-    ...models.flatMap((model) => retiring(model, models)).slice(0, MOST),
-    ...models
-      .filter((model) => total(model, 'unpriced') > 0)
-      .slice(0, MOST)
-      .map(unpriced),
-    ...warnings.slice(0, MOST).map((one) => wrong('warning', atLine(one))),
+    ...few(providers.flatMap(openBreakers)),
+    ...few(keys.flatMap((key) => endOf(key, now))),
+    ...few(budgets.flatMap(nearlySpent)),
+    ...few(models.flatMap((model) => retiring(model, models))),
+    ...few(models.filter((model) => total(model, 'unpriced') > 0).map(unpriced)),
+    ...few(warnings.map((one) => wrong('warning', atLine(one)))),
   ];
 }
 
@@ -140,7 +142,7 @@ const openBreakers = ({ slug, targets }: ShownEntry): readonly Wrong[] =>
 function endOf({ id, spec, state }: KeyObject, now: number): readonly Wrong[] {
   const left = Date.parse(spec.expires_at ?? '') - now;
   if (state !== 'active' || !(left < 7 * DAY_MS)) return [];
-  const text = `The key ${id} ends in ${Math.max(0, Math.ceil(left / DAY_MS))} days.`;
+  const text = `The key ${id} ends in ${plural(Math.max(0, Math.ceil(left / DAY_MS)), 'day')}.`;
   return [wrong('warning', text, query('keys', 'key', id))];
 }
 

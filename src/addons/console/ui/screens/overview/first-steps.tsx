@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { ButtonLink } from '../../parts/button.tsx';
 import { Demo } from '../../parts/demo.tsx';
 import type { firstSteps } from './figures.ts';
 
@@ -16,16 +17,12 @@ export function FirstSteps({ done }: { readonly done: ReturnType<typeof firstSte
             Vertex AI, Anthropic, OpenAI, or any server with an API like theirs. Each step of the test says what to do.
           </p>
           <p>
-            <a class="button" href="#/providers?add=1">
-              Add a provider
-            </a>
+            <ButtonLink label="Add a provider" href="#/providers?add=1" />
           </p>
         </StepItem>
         <StepItem done={done.key} title="Give an application a key">
           <p>
-            <a class="button" href="#/keys?add=1">
-              Create a key
-            </a>
+            <ButtonLink label="Create a key" href="#/keys?add=1" />
           </p>
         </StepItem>
       </ol>

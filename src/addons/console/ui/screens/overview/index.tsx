@@ -1,39 +1,40 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { onLines, settingsTurn } from '../../api/live.ts';
-import { useLoad } from '../../api/load.ts';
-import { session } from '../../api/session.ts';
+import { onLines, session, settingsTurn, useLoad } from '../../api/index.ts';
 import type { ApiSchemas, PlotSeries } from '../../api/shapes.ts';
-import { address, go, setQuery } from '../../address.ts';
-import { zone } from '../../parts/prefs.ts';
+import { go } from '../../address.ts';
 import { count, moment, ms, short, usd } from '../../parts/format.ts';
 import { Figures } from '../../parts/facts.tsx';
-import { Segments } from '../../parts/segments.tsx';
+import { Head } from '../../parts/head.tsx';
+import { tabOf, Tabs } from '../../parts/segments.tsx';
 import { Loads, Problem } from '../../parts/states.tsx';
-import type { PlotLine, PlotProps } from '../../parts/plot.tsx';
+import { Plot, type PlotLine, type PlotProps } from '../../parts/plot.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
 import {
   firstSteps,
   highestOf,
+  type OverviewState,
+  type PlottedStats,
+  type RangeName,
   RANGES,
+  tableOf,
   timesOf,
   topOf,
   total,
   wholeOf,
-  wrongOf,
-  type RangeName,
-  type OverviewState,
-  type PlottedStats,
   type Wrong,
+  wrongOf,
 } from './figures.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { loadOverview, loadState, type OverviewStats } from './load.ts';
-import { PlotCard } from './plot-card.tsx';
+import { Grid } from '../../parts/grid.tsx';
 
 const REFRESH_MS = 15_000;
 
+const TABS = (Object.keys(RANGES) as RangeName[]).map((name) => [name, name] as const);
+
 /** How the gateway does, and what is wrong with it. */
 export function Overview() {
-  const range = (Object.keys(RANGES) as RangeName[]).find((name) => name === address.value.query.get('range')) ?? '1h';
+  const range = tabOf(TABS, 'range');
   const stats = useLoad(range, (signal) => loadOverview(range, signal));
   const state = useLoad('state', loadState, settingsTurn.value);
   useEffect(() => {
@@ -45,21 +46,9 @@ export function Overview() {
   useEffect(() => (isEmpty ? onLines(() => stats.reload()) : undefined), [isEmpty]);
   return (
     <>
-      <header class="head">
-        <div class="row">
-          <h1 class="grow">Overview</h1>
-          <Segments
-            label="Time"
-            of={(Object.keys(RANGES) as RangeName[]).map((name) => [name, name])}
-            chosen={range}
-            onChoose={(name) => setQuery({ range: name === '1h' ? undefined : name })}
-          />
-        </div>
-      </header>
+      <Head title="Overview" actions={<Tabs label="Time" of={TABS} member="range" />} />
       <div class="body stack">
-        <Loads state={stats.state.value} retry={stats.reload}>
-          {(found) => <Watched stats={found} state={state.state.value.data} />}
-        </Loads>
+        <Loads of={stats}>{(found) => <Watched stats={found} state={state.state.value.data} />}</Loads>
         {state.state.value.error && <Problem error={state.state.value.error} retry={state.reload} />}
       </div>
     </>
@@ -99,10 +88,8 @@ function Watched({ stats, state }: { readonly stats: OverviewStats; readonly sta
 function Since({ stats: { since, complete_since: complete } }: { readonly stats: ApiSchemas['stats'] }) {
   if (complete === null || Date.parse(complete) <= Date.parse(since)) return null;
   if (session.value?.features.store !== false)
-    return <p class="third">Nothing before {moment(complete, zone.value)} is counted in these steps.</p>;
-  return (
-    <TurnOn feature="store">Nothing before {moment(complete, zone.value)} is counted. Keep counts in a store</TurnOn>
-  );
+    return <p class="third">Nothing before {moment(complete)} is counted in these steps.</p>;
+  return <TurnOn feature="store">Nothing before {moment(complete)} is counted. Keep counts in a store</TurnOn>;
 }
 
 function WrongNow({ wrong }: { readonly wrong: readonly Wrong[] }) {
@@ -111,8 +98,8 @@ function WrongNow({ wrong }: { readonly wrong: readonly Wrong[] }) {
   return (
     <section class="stack tight" aria-label="What is wrong now">
       <h2>What is wrong now</h2>
-      {wrong.map(({ tone, text, href }) => (
-        <p key={text} class={`notice ${tone} row`}>
+      {wrong.map(({ tone, text, href }, index) => (
+        <p key={index} class={`notice ${tone} row`}>
           <span class="grow">{text}</span>
           {href !== '#/' && <a href={href}>Look</a>}
         </p>
@@ -242,6 +229,34 @@ function TopList({ title, filter, by, stats, none }: TopProps) {
           <span class="num">{by === 'usd' ? usd(top.usd) : short(top[by])}</span>
         </p>
       ))}
+    </section>
+  );
+}
+
+interface PlotCardProps extends PlotProps {
+  readonly title: string;
+  /** Values of several steps are added up. */
+  readonly add: boolean;
+}
+
+/** A plot, and the same figures as a table for screen readers. */
+function PlotCard({ title, add, ...plot }: PlotCardProps) {
+  const { times, lines, unit } = plot;
+  const values = lines.map((line) => line.values);
+  const rows = useMemo(() => tableOf(times, values, add), [times, lines]);
+  return (
+    <section class="card">
+      <h2 class="small">{title}</h2>
+      <Plot {...plot} />
+      <Grid
+        hidden
+        label={title}
+        head={['Time', ...lines.map(({ label }) => label)]}
+        rows={rows.map(({ at, values: of }) => [
+          moment(at * 1000),
+          ...of.map((value) => (value === null ? 'none' : unit(value))),
+        ])}
+      />
     </section>
   );
 }

@@ -1,5 +1,4 @@
-import { api, ask } from '../../api/client.ts';
-import { allOf } from '../../api/pages.ts';
+import { allOf, api, ask } from '../../api/index.ts';
 import { RANGES, type OverviewState, type PlottedStats, type RangeName } from './figures.ts';
 
 export interface OverviewStats {

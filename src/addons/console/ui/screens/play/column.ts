@@ -1,64 +1,53 @@
 import { signal } from '@preact/signals';
-import { refusalOf, stream } from '../../api/client.ts';
-import { asRefusal } from '../../api/load.ts';
-import type { ApiRefusal } from '../../api/client.ts';
-import { readEvents } from '../../api/sse.ts';
-import { NO_REPLY, withChunk } from './conversation.ts';
+import { asRefusal, refusalOf, stream, readEvents, type ApiRefusal } from '../../api/index.ts';
+import { NO_REPLY, withChunk, type PlayReply } from './conversation.ts';
+
+interface Answer {
+  readonly reply: PlayReply;
+  readonly state: 'idle' | 'running' | 'done' | 'stopped' | 'failed';
+  readonly error?: ApiRefusal;
+  readonly firstMs?: number;
+  readonly totalMs?: number;
+  /** For Why. */
+  readonly requestId?: string;
+}
 
 export type Column = ReturnType<typeof createColumn>;
 
+/** A model, and what it answers. */
 export function createColumn(named = '') {
   const model = signal(named);
-  const reply = signal(NO_REPLY);
-  const state = signal<'idle' | 'running' | 'done' | 'stopped' | 'failed'>('idle');
-  const error = signal<ApiRefusal | undefined>(undefined);
-  const [firstMs, totalMs] = [signal<number | undefined>(undefined), signal<number | undefined>(undefined)];
-  // For Why.
-  const requestId = signal<string | undefined>(undefined);
+  const now = signal<Answer>({ reply: NO_REPLY, state: 'idle' });
   let running: AbortController | undefined;
-  const run = async (call: object, aborting: AbortController): Promise<void> => {
+  const run = async (call: object, own: AbortSignal, set: (next: Partial<Answer>) => void): Promise<void> => {
     const began = performance.now();
-    const response = await stream('/playground', { body: call, signal: aborting.signal });
-    requestId.value = response.headers.get('x-gateway-request-id') ?? undefined;
+    const response = await stream('/playground', { body: call, signal: own });
+    const requestId = response.headers.get('x-gateway-request-id');
+    if (requestId !== null) set({ requestId });
     const status = Number(response.headers.get('x-gatehouse-status') ?? response.status);
     if (!response.ok || status >= 400 || !response.body)
       throw replyRefusal(await response.json().catch(() => undefined), status);
     for await (const { data } of readEvents(response.body)) {
-      reply.value = withChunk(reply.value, data);
-      if (reply.value.text !== '' || reply.value.thinking !== '') firstMs.value ??= performance.now() - began;
+      const reply = withChunk(now.value.reply, data);
+      const isFirst = now.value.firstMs === undefined && reply.text + reply.thinking !== '';
+      set({ reply, ...(isFirst && { firstMs: performance.now() - began }) });
     }
-    totalMs.value = performance.now() - began;
+    set({ state: 'done', totalMs: performance.now() - began });
   };
   return {
     model,
-    reply,
-    state,
-    error,
-    firstMs,
-    totalMs,
-    requestId,
+    now,
     start(call: object): void {
       running?.abort();
-      const own = (running = new AbortController());
-      reply.value = NO_REPLY;
-      error.value = undefined;
-      firstMs.value = undefined;
-      totalMs.value = undefined;
-      requestId.value = undefined;
-      state.value = 'running';
-      run(call, own).then(
-        () => void (state.value = 'done'),
-        (reason: unknown) => {
-          if (own.signal.aborted) return;
-          error.value = asRefusal(reason);
-          state.value = 'failed';
-        },
-      );
+      const { signal: own } = (running = new AbortController());
+      const set = (next: Partial<Answer>): void => void (own.aborted || (now.value = { ...now.value, ...next }));
+      now.value = { reply: NO_REPLY, state: 'running' };
+      run(call, own, set).catch((reason: unknown) => set({ state: 'failed', error: asRefusal(reason) }));
     },
     /** Ends the upstream call, too. */
     stop(): void {
       running?.abort();
-      if (state.value === 'running') state.value = 'stopped';
+      if (now.value.state === 'running') now.value = { ...now.value, state: 'stopped' };
     },
   };
 }

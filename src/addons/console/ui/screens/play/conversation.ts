@@ -4,7 +4,7 @@ const FIELDS = ['as', 'config', 'system', 'text', 'image', 'tools', 'schema', 't
 export type PlayAsk = Readonly<Record<(typeof FIELDS)[number], string>>;
 export const NO_ASK = Object.fromEntries(FIELDS.map((name) => [name, ''])) as PlayAsk;
 
-/** A text that is no JSON is told before anything is sent. */
+/** The page reports a text that is no JSON before it sends anything. */
 function parse(text: string, name: string): unknown {
   try {
     return JSON.parse(text);

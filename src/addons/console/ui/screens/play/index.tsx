@@ -1,16 +1,14 @@
 import { useSignal, type Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { api, ask } from '../../api/client.ts';
-import { dataUrl } from '../../api/curl.ts';
-import { useLoad } from '../../api/load.ts';
-import { allOf } from '../../api/pages.ts';
-import { needs, session } from '../../api/session.ts';
+import { allOf, api, ask, dataUrl, needs, session, useLoad } from '../../api/index.ts';
 import { address } from '../../address.ts';
+import { Button } from '../../parts/button.tsx';
 import { Choice, memberOf, TextArea, TextField } from '../../parts/fields.tsx';
 import { ms, NONE } from '../../parts/format.ts';
+import { Head } from '../../parts/head.tsx';
 import { Markdown } from '../../parts/markdown.tsx';
 import { Segments } from '../../parts/segments.tsx';
-import { Action, Command, Problem } from '../../parts/states.tsx';
+import { Command, Problem } from '../../parts/states.tsx';
 import { codeOf } from './code.ts';
 import { createColumn, type Column } from './column.ts';
 import { callOf, NO_ASK, type PlayAsk } from './conversation.ts';
@@ -56,9 +54,7 @@ export function Playground() {
   const remove = (column: Column) => () => void (columns.value = columns.value.filter((one) => one !== column));
   return (
     <>
-      <header class="head">
-        <h1>Playground</h1>
-      </header>
+      <Head title="Playground" />
       <div class="body play">
         <form class="stack" onSubmit={(event) => event.preventDefault()}>
           <AskFields asking={asking} />
@@ -90,25 +86,18 @@ interface SendProps {
 }
 
 function SendRow({ asking: { as, text }, columns, onSend }: SendProps) {
-  const running = columns.value.some(({ state }) => state.value === 'running');
+  const running = columns.value.some(({ now }) => now.value.state === 'running');
   const lack = as === '' ? 'Choose a key first.' : text === '' ? 'Write a message first.' : needs('operator');
   const isFull = columns.value.length >= MOST_COLUMNS;
   return (
     <p class="row">
-      <Action kind="main" needs={lack} busy={running} onClick={onSend}>
-        Send
-      </Action>
-      {running && (
-        <button type="button" onClick={() => columns.value.forEach((column) => column.stop())}>
-          Stop
-        </button>
-      )}
-      <Action
+      <Button label="Send" kind="main" needs={lack} busy={running} onClick={onSend} />
+      {running && <Button label="Stop" onClick={() => columns.value.forEach((column) => column.stop())} />}
+      <Button
+        label="Add a model"
         needs={isFull ? 'Three models are the most.' : undefined}
         onClick={() => void (columns.value = [...columns.value, createColumn()])}
-      >
-        Add a model
-      </Action>
+      />
     </p>
   );
 }
@@ -168,9 +157,10 @@ const BEFORE: Readonly<Record<string, string>> = {
 };
 
 function ReplyColumn({ column, onRemove }: { readonly column: Column; readonly onRemove: (() => void) | undefined }) {
-  const { model, reply, state, error } = column;
+  const { model, now } = column;
+  const { reply, state, error } = now.value;
   const asText = useSignal(false);
-  const { text, thinking, tools } = reply.value;
+  const { text, thinking, tools } = reply;
   return (
     <section class="card stack" aria-label={`Reply of ${model.value}`}>
       <div class="row">
@@ -183,22 +173,18 @@ function ReplyColumn({ column, onRemove }: { readonly column: Column; readonly o
             onInput={(event) => void (model.value = event.currentTarget.value)}
           />
         </label>
-        {onRemove && (
-          <button type="button" aria-label="Remove the model" onClick={onRemove}>
-            ✕
-          </button>
-        )}
+        {onRemove && <Button label="✕" name="Remove the model" onClick={onRemove} />}
       </div>
-      {error.value && <Problem error={error.value} />}
+      {error && <Problem error={error} />}
       {thinking !== '' && (
         <details>
           <summary>Thinking</summary>
           <p class="second pre">{thinking}</p>
         </details>
       )}
-      <div class="reply" aria-live="polite" aria-busy={state.value === 'running'}>
+      <div class="reply" aria-live="polite" aria-busy={state === 'running'}>
         {text === '' ? (
-          <p class="third">{BEFORE[state.value]}</p>
+          <p class="third">{BEFORE[state]}</p>
         ) : asText.value ? (
           <p class="pre">{text}</p>
         ) : (
@@ -216,23 +202,20 @@ function ReplyColumn({ column, onRemove }: { readonly column: Column; readonly o
 }
 
 function Figures({ column, asText }: { readonly column: Column; readonly asText: Signal<boolean> }) {
-  const { reply, state, firstMs, totalMs, requestId } = column;
-  const { tokens, finish } = reply.value;
+  const { reply, state, firstMs, totalMs, requestId } = column.now.value;
   return (
     <p class="row second">
-      <span title="first content">{firstMs.value === undefined ? NONE : ms(firstMs.value)}</span>
-      <span title="total">{totalMs.value === undefined ? NONE : ms(totalMs.value)}</span>
-      <span title="tokens in → out">{tokens === '' ? NONE : tokens}</span>
-      <span>{state.value === 'stopped' ? 'stopped' : finish}</span>
-      <button
-        type="button"
-        class="plain right"
-        aria-pressed={asText.value}
+      <span title="first content">{ms(firstMs)}</span>
+      <span title="total">{ms(totalMs)}</span>
+      <span title="tokens in → out">{reply.tokens || NONE}</span>
+      <span>{state === 'stopped' ? 'stopped' : reply.finish}</span>
+      <Button
+        label="As text"
+        kind="plain right"
+        pressed={asText.value}
         onClick={() => void (asText.value = !asText.value)}
-      >
-        As text
-      </button>
-      {requestId.value !== undefined && <a href={`#/requests/${encodeURIComponent(requestId.value)}/why`}>Why</a>}
+      />
+      {requestId !== undefined && <a href={`#/requests/${encodeURIComponent(requestId)}/why`}>Why</a>}
     </p>
   );
 }

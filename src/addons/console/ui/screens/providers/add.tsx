@@ -1,14 +1,12 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
-import { api, ask } from '../../api/client.ts';
-import { curlOf, dataUrl } from '../../api/curl.ts';
-import { useAction } from '../../api/action.ts';
-import { needs, owns, session } from '../../api/session.ts';
+import { useMemo } from 'preact/hooks';
+import { api, ask, curlOf, dataUrl, needs, owns, session, useAction, useRun } from '../../api/index.ts';
 import { address, setQuery } from '../../address.ts';
 import type { ShownEntry, EntryKind, ProposedPatch } from '../../api/shapes.ts';
-import { TextField } from '../../parts/fields.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { Check, TextField } from '../../parts/fields.tsx';
 import { Patch } from '../../parts/patch.tsx';
-import { Action, Command, Problem } from '../../parts/states.tsx';
+import { Command, Problem } from '../../parts/states.tsx';
 import {
   fieldsOf,
   firstSentence,
@@ -21,8 +19,7 @@ import {
   type OfferedKind,
 } from './entry.ts';
 import { FieldInput } from './field.tsx';
-import { createTestRun, type ShownRun } from './test-run.ts';
-import { TestSteps } from './test-steps.tsx';
+import { TestSteps, type TestEvents } from './test-steps.tsx';
 
 /** Type → place → credential → test → models → result, on one page. */
 export function AddProvider({
@@ -70,8 +67,6 @@ function EntryForm({ kind, entries }: { readonly kind: OfferedKind; readonly ent
   const fields = useMemo(() => fieldsOf(kind), [kind]);
   const slug = useSignal(freeSlug(kind.kind, taken));
   const values = useSignal<FormValues>({});
-  const run = useMemo(createTestRun, [kind]);
-  useEffect(() => run.stop, [run]);
   const problem = slugProblem(slug.value, taken);
   const spec = specOf(kind.kind, fields, values.value);
   const input = (field: EntryField) => (
@@ -98,13 +93,14 @@ function EntryForm({ kind, entries }: { readonly kind: OfferedKind; readonly ent
           </details>
         )}
       </fieldset>
-      <TestPart run={run} spec={spec} />
+      <TestPart spec={spec} />
       <Result id={slug.value} spec={spec} fields={fields} problem={problem} />
     </>
   );
 }
 
-function TestPart({ run, spec }: { readonly run: ShownRun; readonly spec: Readonly<Record<string, unknown>> }) {
+function TestPart({ spec }: Pick<ResultProps, 'spec'>) {
+  const run = useRun<TestEvents>('/providers:test');
   const model = useSignal('');
   const call = useSignal(false);
   // With a store, an entry that is not saved is tested by those who may save it.
@@ -112,25 +108,19 @@ function TestPart({ run, spec }: { readonly run: ShownRun; readonly spec: Readon
   return (
     <fieldset class="stack">
       <legend>3. The test</legend>
-      <label class="row">
-        <input
-          type="checkbox"
-          checked={call.value}
-          onChange={(event) => void (call.value = event.currentTarget.checked)}
-        />
+      <Check is={call.value} onChange={(is) => void (call.value = is)}>
         End with a small call of a model. It costs as a call does.
-      </label>
+      </Check>
       {call.value && <TextField title="Model of the call" of={model} placeholder="the first of its models" />}
       <p>
-        <Action
+        <Button
+          label="Test"
           needs={needs(role)}
-          busy={run.state.value === 'running'}
+          busy={run.busy.value}
           onClick={() =>
             run.start({ entry: spec, call: call.value, ...(model.value !== '' && { model: model.value }) })
           }
-        >
-          Test
-        </Action>
+        />
       </p>
       <TestSteps run={run} />
     </fieldset>
@@ -162,9 +152,13 @@ function Result({ id, spec, fields, problem }: ResultProps) {
     <fieldset class="stack">
       <legend>4. The result</legend>
       <p class="row">
-        <Action kind="main" needs={done.value === 'saved' ? 'It is saved.' : lack} busy={busy.value} onClick={run}>
-          {inStore ? 'Save the entry' : 'Propose a patch'}
-        </Action>
+        <Button
+          label={inStore ? 'Save the entry' : 'Propose a patch'}
+          kind="main"
+          needs={done.value === 'saved' ? 'It is saved.' : lack}
+          busy={busy.value}
+          onClick={run}
+        />
         <span class="third">
           {inStore
             ? 'The store keeps it, with its secrets sealed.'
@@ -190,9 +184,7 @@ function Next({ id }: { readonly id: string }) {
       <p class="second">A config with a fallback, as gateway/NAME.yaml:</p>
       <Command text={config} label="A gateway config" />
       <p>
-        <a class="button" href="#/keys?add=1">
-          Create a key for it
-        </a>
+        <ButtonLink label="Create a key for it" href="#/keys?add=1" />
       </p>
     </section>
   );

@@ -191,25 +191,3 @@ export function readServiceAccount(text: string): ServiceAccount {
     keyId: typeof keyId === 'string' ? keyId : 'unknown',
   };
 }
-
-export interface ShownStep {
-  readonly name: string;
-  /** Null: there was nothing to check, or the check could not tell (`unsure`). */
-  readonly ok: boolean | null;
-  readonly unsure?: true;
-  readonly ms?: number;
-  readonly code?: string;
-  readonly message?: string;
-  readonly hint?: string;
-}
-
-export const STEP_WORDS: Readonly<Record<string, string>> = {
-  settings: 'The settings are valid',
-  address: 'The address is allowed',
-  dns: 'The name is found',
-  connect: 'The server is reached',
-  clock: 'The clocks agree',
-  token: 'A token is given',
-  permission: 'The permission is there',
-  call: 'A small call is answered',
-};

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
-import type { TargetedEvent } from 'preact';
+import { Button } from '../../parts/button.tsx';
+import { Check, Choice, fieldOf, TextField } from '../../parts/fields.tsx';
 import { readServiceAccount, type EntryField, type ServiceAccount } from './entry.ts';
 
 interface FieldProps {
@@ -15,56 +16,43 @@ export function FieldInput({ field, value, known, onChange }: FieldProps) {
   if (kind === 'file') return <AccountFile words={words} onChange={onChange} />;
   if (kind === 'flag')
     return (
-      <label class="row" title={words}>
-        <input type="checkbox" checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} />
-        <code>{name}</code> <span class="third grow">{words}</span>
-      </label>
+      <Check is={value === true} title={words} onChange={onChange}>
+        <code>{name}</code> <span class="third">{words}</span>
+      </Check>
     );
+  const of = fieldOf(() => (typeof value === 'string' ? value : ''), onChange);
+  const title = (
+    <>
+      <code>{name}</code>
+      {required ? '' : ' (optional)'}
+    </>
+  );
   if (kind === 'choice')
     return (
-      <label class="field">
-        <span>
-          <code>{name}</code> (optional)
-        </span>
-        <select value={String(value ?? '')} onChange={(event) => onChange(event.currentTarget.value)}>
-          <option value="">its own</option>
-          {options.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
-        <span class="third">Credentials that entries of catalog.yaml share, in place of its own.</span>
-      </label>
+      <Choice
+        title={title}
+        of={of}
+        options={options}
+        none="its own"
+        hint="Credentials that entries of catalog.yaml share, in place of its own."
+      />
     );
-  const input = {
-    autocomplete: 'off',
-    spellcheck: false,
-    maxLength: 4096,
-    required,
-    value: typeof value === 'string' ? value : '',
-    onInput: (event: TargetedEvent<HTMLInputElement>) => onChange(event.currentTarget.value),
-  } as const;
+  const isSecret = kind === 'secret';
   return (
-    <label class="field">
-      <span>
-        <code>{name}</code>
-        {required ? '' : ' (optional)'}
-      </span>
-      {kind === 'secret' ? (
-        <span class="row">
-          <input class="grow" type="password" placeholder="the secret, or ${env:NAME}" {...input} />
-          {known.map(({ of, ref }) => (
-            <button key={of} type="button" title={ref} onClick={() => onChange(ref)}>
-              That of @{of}
-            </button>
-          ))}
-        </span>
-      ) : (
-        <input placeholder={kind === 'list' ? 'a, b-*' : ''} {...input} />
-      )}
-      <span class="third">
-        {words} {options.length > 0 && `One of ${options.join(', ')}.`}
-      </span>
-    </label>
+    <TextField
+      title={title}
+      of={of}
+      max={4096}
+      required={required}
+      secret={isSecret}
+      placeholder={isSecret ? 'the secret, or ${env:NAME}' : kind === 'list' ? 'a, b-*' : ''}
+      hint={`${words}${options.length > 0 ? ` One of ${options.join(', ')}.` : ''}`}
+    >
+      {isSecret &&
+        known.map(({ of: slug, ref }) => (
+          <Button key={slug} label={`That of @${slug}`} title={ref} onClick={() => onChange(ref)} />
+        ))}
+    </TextField>
   );
 }
 

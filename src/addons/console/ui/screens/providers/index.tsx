@@ -1,70 +1,60 @@
-import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
-import { settingsTurn } from '../../api/live.ts';
-import { allOf } from '../../api/pages.ts';
-import { needs } from '../../api/session.ts';
+import { allOf, api, ask, needs, settingsTurn, useLoad, useRun } from '../../api/index.ts';
 import type { ShownEntry } from '../../api/shapes.ts';
-import { address, setQuery } from '../../address.ts';
+import { address, linkTo, setQuery } from '../../address.ts';
+import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Chip, type Tone } from '../../parts/chip.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Drawer } from '../../parts/drawer.tsx';
+import { closeDrawer, Drawer } from '../../parts/drawer.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { duration, plural } from '../../parts/format.ts';
-import { Nothing, SearchField } from '../../parts/search-field.tsx';
-import { Action, Loads } from '../../parts/states.tsx';
-import { OWNER, Table, type Column } from '../../parts/table.tsx';
+import { Head } from '../../parts/head.tsx';
+import { End } from '../../parts/remove.tsx';
+import { Rows } from '../../parts/rows.tsx';
+import { Load, Loads } from '../../parts/states.tsx';
+import { nameColumn, OWNER, stateColumn, textColumn, type Column } from '../../parts/columns.tsx';
 import { AddProvider } from './add.tsx';
-import { createTestRun } from './test-run.ts';
-import { TestSteps } from './test-steps.tsx';
+import { TestSteps, type TestEvents } from './test-steps.tsx';
 
 /** The entries of the catalog, how their targets do, and a new one. */
 export function Providers() {
-  const { query } = address.value;
-  const adding = query.has('add');
-  const chosen = query.get('entry');
+  const adding = address.value.query.has('add');
   const read = (signal: AbortSignal) =>
     allOf((page) => ask(api.GET('/providers', { params: { query: page }, signal })));
   const list = useLoad('providers', read, settingsTurn.value);
-  const kinds = useLoad(
-    adding ? 'kinds' : undefined,
-    async (signal) => (await ask(api.GET('/providers/kinds', { params: {}, signal }))).items,
-  );
-  const entry = list.state.value.data?.find(({ slug }) => slug === chosen);
+  if (!adding)
+    return (
+      <>
+        <Head
+          title="Providers"
+          find="Find an entry, a kind or a model"
+          actions={
+            <Button
+              label="Add a provider"
+              kind="main"
+              onClick={() => setQuery({ add: '1', entry: undefined }, false)}
+            />
+          }
+        />
+        <Loads of={list}>{(entries) => <Entries entries={entries} onChange={list.reload} />}</Loads>
+      </>
+    );
   return (
     <>
-      <header class="head ruled">
-        <div class="row">
-          <h1 class="grow">{adding ? 'Add a provider' : 'Providers'}</h1>
-          {adding ? (
-            <button type="button" onClick={() => setQuery({ add: undefined, kind: undefined })}>
-              Back to the list
-            </button>
-          ) : (
-            <button type="button" class="main" onClick={() => setQuery({ add: '1', entry: undefined }, false)}>
-              Add a provider
-            </button>
+      <Head
+        title="Add a provider"
+        ruled
+        actions={<Button label="Back to the list" onClick={() => setQuery({ add: undefined, kind: undefined })} />}
+      />
+      <div class="body">
+        <Loads of={list}>
+          {(entries) => (
+            <Load
+              of="kinds"
+              read={async (signal) => (await ask(api.GET('/providers/kinds', { params: {}, signal }))).items}
+            >
+              {(kinds) => <AddProvider kinds={kinds} entries={entries} />}
+            </Load>
           )}
-        </div>
-        {!adding && <SearchField label="Find an entry, a kind or a model" />}
-      </header>
-      <div class={`split${entry && !adding ? ' open' : ''}`}>
-        <div class={adding ? 'body grow' : 'list'}>
-          <Loads state={list.state.value} retry={list.reload}>
-            {(entries) =>
-              adding ? (
-                <Loads state={kinds.state.value} retry={kinds.reload}>
-                  {(found) => <AddProvider kinds={found} entries={entries} />}
-                </Loads>
-              ) : (
-                <Entries entries={entries} words={query.get('q') ?? ''} chosen={chosen} />
-              )
-            }
-          </Loads>
-        </div>
-        {entry && !adding && <EntryDetail key={entry.slug} entry={entry} onChange={list.reload} />}
+        </Loads>
       </div>
     </>
   );
@@ -92,142 +82,97 @@ function entryHealth({ targets }: ShownEntry): Health {
   return HEALTH.find((one) => all.includes(one)) ?? 'no calls';
 }
 
-function credentialText({ credential: { kind, ref, email, last4 } }: ShownEntry): string {
-  const names: Readonly<Record<string, string>> = {
-    none: 'none',
-    api_key: 'key',
-    service_account: 'service account',
-    caller_token: "the caller's token",
-    default: 'of the machine',
-    other: 'other',
-  };
-  const more = email ?? ref ?? (last4 === undefined ? undefined : `…${last4}`);
-  return `${names[kind] ?? kind}${more === undefined ? '' : ` ${more}`}`;
-}
+const toneOfHealth = (health: string): Tone => HEALTH_TONES[health as Health];
+const HealthChip = ({ of }: { readonly of: Health }) => <Chip tone={HEALTH_TONES[of]}>{of}</Chip>;
 
-interface EntriesProps {
-  readonly entries: readonly ShownEntry[];
-  readonly words: string;
-  readonly chosen: string | null;
+const CREDENTIALS: Readonly<Record<string, string>> = {
+  api_key: 'key',
+  service_account: 'service account',
+  caller_token: "the caller's token",
+  default: 'of the machine',
+};
+
+function credentialText({ credential: { kind, ref, email, last4 } }: ShownEntry): string {
+  const more = email ?? ref ?? (last4 === undefined ? undefined : `…${last4}`);
+  return `${CREDENTIALS[kind] ?? kind}${more === undefined ? '' : ` ${more}`}`;
 }
 
 const byHealth = (one: ShownEntry, other: ShownEntry): number =>
   HEALTH.indexOf(entryHealth(one)) - HEALTH.indexOf(entryHealth(other));
 
 const COLUMNS: readonly Column<ShownEntry>[] = [
-  {
-    name: 'name',
-    label: 'Name',
-    title: ({ slug }) => slug,
-    cell: ({ slug }) => <a href={`#/providers?entry=${encodeURIComponent(slug)}`}>@{slug}</a>,
-  },
-  { name: 'kind', label: 'Kind', cell: ({ provider }) => provider },
-  {
-    name: 'credential',
-    label: 'Credential',
-    title: credentialText,
-    cell: (entry) => <span class="second">{credentialText(entry)}</span>,
-  },
-  {
-    name: 'health',
-    label: 'Calls of configs',
-    cell: (entry) => <Chip tone={HEALTH_TONES[entryHealth(entry)]}>{entryHealth(entry)}</Chip>,
-  },
+  nameColumn(
+    'Name',
+    [100, 1.2],
+    ({ slug }) => `@${slug}`,
+    ({ slug }) => linkTo({ entry: slug }),
+  ),
+  textColumn('Kind', [90, 1], ({ provider }) => provider, 'beside'),
+  textColumn('Credential', [120, 2], credentialText, 'narrow'),
+  stateColumn('Calls of configs', 110, entryHealth, toneOfHealth),
   OWNER,
 ];
 
-function Entries({ entries, words, chosen }: EntriesProps) {
-  const shown = entries
-    .filter(({ slug, provider, models }) => [slug, provider, ...models].join(' ').includes(words))
-    .toSorted(byHealth);
-  if (shown.length === 0)
-    return (
-      <Nothing total={entries.length} noun="provider" add={['Add a provider', '#/providers?add=1']}>
-        Requests go to entries of the catalog.
-      </Nothing>
-    );
-  return (
-    <Table
-      label="Providers"
-      layout="entries"
-      columns={COLUMNS}
-      rows={shown}
-      idOf={({ slug }) => slug}
-      selected={chosen}
-      onOpen={(slug) => setQuery({ entry: slug })}
-    />
-  );
-}
-
-interface EntryProps {
-  readonly entry: ShownEntry;
+interface EntriesProps {
+  readonly entries: readonly ShownEntry[];
   readonly onChange: () => void;
 }
 
-function EntryDetail({ entry, onChange }: EntryProps) {
-  const run = useMemo(createTestRun, [entry.slug]);
-  useEffect(() => run.stop, [run]);
-  const { project } = entry.credential;
+const Entries = ({ entries, onChange }: EntriesProps) => (
+  <Rows
+    label="Providers"
+    columns={COLUMNS}
+    rows={entries.toSorted(byHealth)}
+    idOf={({ slug }) => slug}
+    at="entry"
+    found={{
+      noun: 'provider',
+      wordsOf: ({ slug, provider, models }) => [slug, provider, ...models].join(' '),
+      add: ['Add a provider', '#/providers?add=1'],
+      about: 'Requests go to entries of the catalog.',
+    }}
+    detail={(entry) => <EntryDetail key={entry.slug} entry={entry} onChange={onChange} />}
+  />
+);
+
+function EntryDetail({ entry, onChange }: { readonly entry: ShownEntry } & Pick<EntriesProps, 'onChange'>) {
+  const run = useRun<TestEvents>('/providers:test');
+  const { id, slug, etag, credential, owner, models, targets } = entry;
+  const test = (label: string, call: boolean) => (
+    <Button label={label} needs={needs('operator')} busy={run.busy.value} onClick={() => run.start({ slug, call })} />
+  );
   return (
-    <Drawer label={`Entry ${entry.slug}`} name="entry" head={<h2>@{entry.slug}</h2>}>
+    <Drawer label={`Entry ${slug}`} name="entry" title={`@${slug}`}>
       <Facts
         of={[
           ['Kind', entry.provider],
           ['Address', <span class="mono">{entry.base_url ?? "the vendor's own"}</span>],
-          ['Credential', `${credentialText(entry)}${project === undefined ? '' : `, project ${project}`}`],
-          ['Models', <span class="mono">{entry.models.join(' ') || 'any'}</span>],
-          ['Where it is', <span class="mono">{entry.owner}</span>],
+          [
+            'Credential',
+            [credentialText(entry), credential.project && `project ${credential.project}`].filter(Boolean).join(', '),
+          ],
+          ['Models', <span class="mono">{models.join(' ') || 'any'}</span>],
+          ['Where it is', <span class="mono">{owner}</span>],
         ]}
       />
       <Targets entry={entry} />
       <p class="row">
-        <Action
-          needs={needs('operator')}
-          busy={run.state.value === 'running'}
-          onClick={() => run.start({ slug: entry.slug, call: false })}
-        >
-          Test
-        </Action>
-        <Action
-          needs={needs('operator')}
-          busy={run.state.value === 'running'}
-          onClick={() => run.start({ slug: entry.slug, call: true })}
-        >
-          Test with a small call (it costs)
-        </Action>
-        <a class="button" href={`#/requests?provider=${encodeURIComponent(entry.slug)}`}>
-          Its requests
-        </a>
+        {test('Test', false)}
+        {test('Test with a small call (it costs)', true)}
+        <ButtonLink label="Its requests" href={`#/requests?provider=${encodeURIComponent(slug)}`} />
       </p>
       <TestSteps run={run} />
-      {entry.owner === 'store' ? (
-        <Remove entry={entry} onChange={onChange} />
-      ) : (
-        <p class="second">The entry is in {entry.owner}: change it there. The gateway reloads the file.</p>
-      )}
+      <End
+        noun="entry"
+        owner={owner}
+        id={id}
+        verb="Delete the entry"
+        remove={() => ask(api.DELETE('/providers/{id}', { params: { path: { id }, header: { 'If-Match': etag } } }))}
+        onDone={closeDrawer('entry', onChange)}
+      >
+        <p>Requests that name it get 400. {plural(targets.length, 'target')} of configs name it.</p>
+      </End>
     </Drawer>
-  );
-}
-
-function Remove({ entry: { id, etag, targets }, onChange }: EntryProps) {
-  const open = useSignal(false);
-  const close = (): void => void (open.value = false);
-  const remove = useAction(async () => {
-    await ask(api.DELETE('/providers/{id}', { params: { path: { id }, header: { 'If-Match': etag } } }));
-    setQuery({ entry: undefined });
-    onChange();
-  });
-  return (
-    <p>
-      <Action kind="danger" needs={needs('admin')} onClick={() => void (open.value = true)}>
-        Delete the entry
-      </Action>
-      {open.value && (
-        <Confirm id={id} verb="Delete the entry" doing={remove} onClose={close}>
-          <p>Requests that name it get 400. {plural(targets.length, 'target')} of configs name it.</p>
-        </Confirm>
-      )}
-    </p>
   );
 }
 
@@ -247,7 +192,7 @@ function Targets({ entry }: { readonly entry: ShownEntry }) {
           {health.length === 0 && <p class="third">no calls yet</p>}
           {health.map((one, index) => (
             <p key={index} class="row">
-              <Chip tone={HEALTH_TONES[healthOf(one)]}>{healthOf(one)}</Chip>
+              <HealthChip of={healthOf(one)} />
               <span class="second">{healthText(one)}</span>
             </p>
           ))}
@@ -260,16 +205,18 @@ function Targets({ entry }: { readonly entry: ShownEntry }) {
 const healthText = ({
   state,
   enforced,
-  failed,
-  of,
+  failed = 0,
+  of = 0,
   last_error: last,
   retry_in_ms: retry,
   worker,
-}: TargetHealth): string =>
+}: TargetHealth) =>
   [
-    `${failed ?? 0} of the last ${of ?? 0} failed`,
-    ...(last === undefined ? [] : [`last: ${last}`]),
-    ...(state === 'open' ? [enforced === false ? 'requests still go there' : 'requests skip it'] : []),
-    ...(retry === undefined ? [] : [`tried again in ${duration(retry)}`]),
-    ...(worker === undefined ? [] : [`worker ${worker}`]),
-  ].join(', ');
+    `${failed} of the last ${of} failed`,
+    last !== undefined && `last: ${last}`,
+    state === 'open' && (enforced === false ? 'requests still go there' : 'requests skip it'),
+    retry !== undefined && `tried again in ${duration(retry)}`,
+    worker !== undefined && `worker ${worker}`,
+  ]
+    .filter((part) => part !== false)
+    .join(', ');

@@ -1,16 +1,41 @@
+import type { Run } from '../../api/index.ts';
 import { ms } from '../../parts/format.ts';
-import { Problem } from '../../parts/states.tsx';
-import { STEP_WORDS } from './entry.ts';
-import type { ShownRun } from './test-run.ts';
+import { RunStatus } from '../../parts/run-status.tsx';
+
+export interface TestEvents {
+  readonly step: {
+    readonly name: string;
+    /** Null: there was nothing to check, or the check could not tell (`unsure`). */
+    readonly ok: boolean | null;
+    readonly unsure?: true;
+    readonly ms?: number;
+    readonly code?: string;
+    readonly message?: string;
+    readonly hint?: string;
+  };
+  readonly done: { readonly ok: boolean };
+}
+
+const STEP_WORDS: Readonly<Record<string, string>> = {
+  settings: 'The settings are valid',
+  address: 'The address is allowed',
+  dns: 'The name is found',
+  connect: 'The server is reached',
+  clock: 'The clocks agree',
+  token: 'A token is given',
+  permission: 'The permission is there',
+  call: 'A small call is answered',
+};
 
 /** Each step with its time and, where it failed, the remedy. */
-export function TestSteps({ run }: { readonly run: ShownRun }) {
-  const state = run.state.value;
-  if (state === 'idle') return null;
+export function TestSteps({ run }: { readonly run: Run<TestEvents> }) {
+  if (run.state.value === 'idle') return null;
+  const steps = run.of('step');
+  const [done] = run.of('done');
   return (
-    <div class="stack tight" role="status" aria-label="The test">
+    <div class="stack tight">
       <ol class="test-steps">
-        {run.steps.value.map(({ name, ok, ms: took, code, message, hint }) => (
+        {steps.map(({ name, ok, ms: took, code, message, hint }) => (
           <li key={name}>
             <p class="row">
               <span class={ok === null ? 'third' : ok ? 'ok-text' : 'failed-text'}>
@@ -27,17 +52,15 @@ export function TestSteps({ run }: { readonly run: ShownRun }) {
           </li>
         ))}
       </ol>
-      {state === 'running' && <p class="second">Testing…</p>}
-      {state === 'good' &&
-        (run.steps.value.some(({ unsure }) => unsure) ? (
-          <p class="notice warning">No step failed, but the step with a dash could not tell: read what it says.</p>
-        ) : (
-          <p class="notice ok">The entry works.</p>
-        ))}
-      {state === 'bad' && run.error.value === undefined && (
-        <p class="notice failed">The test ended at the step above.</p>
-      )}
-      {run.error.value && <Problem error={run.error.value} />}
+      <RunStatus run={run} label="The test" so="Testing…">
+        {done?.ok === true &&
+          (steps.some(({ unsure }) => unsure) ? (
+            <p class="notice warning">No step failed, but the step with a dash could not tell: read what it says.</p>
+          ) : (
+            <p class="notice ok">The entry works.</p>
+          ))}
+        {done?.ok === false && <p class="notice failed">The test ended at the step above.</p>}
+      </RunStatus>
     </div>
   );
 }

@@ -1,36 +1,25 @@
 import type { ListedRequest } from '../../api/shapes.ts';
-import { Chip, toneOf } from '../../parts/chip.tsx';
+import { stateColumn, textColumn, type Column } from '../../parts/columns.tsx';
 import { clock, count, moment, ms } from '../../parts/format.ts';
-import { zone } from '../../parts/prefs.ts';
-import type { Column } from '../../parts/table.tsx';
 import { stateOf } from './rows.ts';
 
 const modelOf = ({ provider, request_model, alias }: ListedRequest): string | undefined =>
   request_model === undefined ? alias : `@${provider}/${request_model}`;
 
-const CELLS = {
-  time: {
-    name: 'time',
+export const COLUMNS: readonly Column<ListedRequest>[] = [
+  {
     label: 'Time',
-    title: ({ time }) => moment(time, zone.value),
-    cell: ({ time }) => <span class="mono second">{clock(time, zone.value)}</span>,
+    width: 68,
+    title: ({ time }) => moment(time),
+    cell: ({ time }) => <span class="mono second">{clock(time)}</span>,
   },
-  result: { name: 'result', label: 'Result', cell: (row) => <Chip tone={toneOf(stateOf(row))}>{stateOf(row)}</Chip> },
-  key: {
-    name: 'key',
-    label: 'Key',
-    title: ({ key_id: id }) => id,
-    cell: ({ key_id: id }) => id ?? <span class="third">no key</span>,
-  },
-  config: {
-    name: 'config',
-    label: 'Config',
-    title: ({ config_id: id }) => id,
-    cell: ({ config_id: id }) => id ?? <span class="third">none</span>,
-  },
-  model: {
-    name: 'model',
+  stateColumn('Result', 96, stateOf),
+  textColumn('Key', [80, 1.1], ({ key_id: id }) => id ?? 'no key'),
+  textColumn('Config', [80, 1.2], ({ config_id: id }) => id ?? 'none', 'both'),
+  {
     label: 'Model',
+    width: [125, 2.4],
+    off: 'narrow',
     title: modelOf,
     cell: (row) =>
       row.request_model === undefined ? (
@@ -42,16 +31,7 @@ const CELLS = {
         </>
       ),
   },
-  tries: { name: 'tries', label: 'Tries', number: true, cell: ({ attempts, retries }) => count(attempts + retries) },
-  duration: { name: 'duration', label: 'Duration', number: true, cell: ({ duration_ms: took }) => ms(took) },
-  status: { name: 'status', label: 'Status', number: true, cell: ({ status }) => status ?? '' },
-} as const satisfies Readonly<Record<string, Column<ListedRequest>>>;
-
-export const COLUMNS: readonly Column<ListedRequest>[] = Object.values(CELLS);
-export const NARROW: readonly Column<ListedRequest>[] = [
-  CELLS.time,
-  CELLS.result,
-  CELLS.key,
-  CELLS.model,
-  CELLS.duration,
+  { label: 'Tries', width: 44, off: 'both', number: true, cell: ({ attempts, retries }) => count(attempts + retries) },
+  { label: 'Duration', width: 70, number: true, cell: ({ duration_ms: took }) => ms(took) },
+  { label: 'Status', width: 64, off: 'both', number: true, cell: ({ status }) => status ?? '' },
 ];

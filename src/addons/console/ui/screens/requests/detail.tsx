@@ -1,18 +1,15 @@
 import { useEffect } from 'preact/hooks';
-import { api, ask } from '../../api/client.ts';
-import { dataUrl } from '../../api/curl.ts';
-import { useLoad } from '../../api/load.ts';
-import { session } from '../../api/session.ts';
-import type { ListedRequest, ShownExplanation, ShownRequest } from '../../api/shapes.ts';
+import { address, setQuery } from '../../address.ts';
+import { api, ask, useLoad } from '../../api/index.ts';
+import type { ApiSchemas, ListedRequest, ShownRequest } from '../../api/shapes.ts';
+import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Chip, toneOf } from '../../parts/chip.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Facts, Figures } from '../../parts/facts.tsx';
 import { count, moment, ms, NONE, unpriced, usd } from '../../parts/format.ts';
-import { zone } from '../../parts/prefs.ts';
 import { Copy, Loads } from '../../parts/states.tsx';
 import { Tests } from '../../parts/tests.tsx';
-import { curlOfRecord } from './curl.ts';
-import { Texts } from './texts.tsx';
+import { TestCase, Texts } from './texts.tsx';
 import { failureOf, isRescued, timelineOf, type TimelineRow } from './timeline.ts';
 
 /** The record of one request. */
@@ -30,9 +27,7 @@ export function RequestDetail({ id, line }: { readonly id: string; readonly line
   const { data } = load.state.value;
   return (
     <Drawer label={`Request ${id}`} name="row" head={data ? <Head request={data} /> : <p class="mono second">{id}</p>}>
-      <Loads state={load.state.value} retry={load.reload}>
-        {(request) => <Detail request={request} />}
-      </Loads>
+      <Loads of={load}>{(request) => <Detail request={request} />}</Loads>
     </Drawer>
   );
 }
@@ -46,10 +41,8 @@ function Head({ request }: { readonly request: ShownRequest }) {
         <Chip tone={toneOf(word)}>
           {word} {status ?? ''}
         </Chip>
-        <span class="second">{moment(request.time, zone.value)}</span>
-        <a class="button right" href={`#/requests/${encodeURIComponent(id)}/why`}>
-          Why
-        </a>
+        <span class="second">{moment(request.time)}</span>
+        <ButtonLink label="Why" href={`#/requests/${encodeURIComponent(id)}/why`} kind="right" />
       </p>
       <p class="mono second">{id}</p>
     </>
@@ -74,14 +67,17 @@ function Detail({ request }: { readonly request: ShownRequest }) {
       <Facts of={factsOf(request)} />
       <p class="row">
         <Copy text={id} label="Copy the id" />
-        <CopyCurl request={request} />
+        <Copy text={() => curlOf(id)} label="Copy as curl" />
+        <Button label="Make a test case" onClick={() => setQuery({ case: '1' })} />
         {request.key_id !== undefined && (
-          <a class="button" href={`#/play?as=${encodeURIComponent(request.key_id)}${modelQuery(request)}`}>
-            Open in playground
-          </a>
+          <ButtonLink
+            label="Open in playground"
+            href={`#/play?as=${encodeURIComponent(request.key_id)}${modelQuery(request)}`}
+          />
         )}
       </p>
       <Texts request={request} />
+      {address.value.query.get('case') !== null && <TestCase id={id} />}
     </div>
   );
 }
@@ -94,15 +90,11 @@ const modelQuery = ({ attempts, config }: ShownRequest): string => {
     : `&model=${encodeURIComponent(`@${first.provider}/${first.request_model}`)}`;
 };
 
-/** As it came, where its body is kept: texts are left out, and the key is. */
-function CopyCurl({ request }: { readonly request: ShownRequest }) {
-  const id = request.explain_id;
-  const read = async (): Promise<string> => {
-    const kept = id === undefined ? undefined : await ask(api.GET('/explain/{id}', { params: { path: { id } } }));
-    // The document leaves an explanation open.
-    return curlOfRecord(dataUrl(session.value), request, kept as unknown as ShownExplanation | undefined);
-  };
-  return <Copy text={read} label="Copy as curl" />;
+/** Without its key and its texts. */
+async function curlOf(id: string): Promise<string> {
+  const answer = await ask(api.GET('/requests/{id}/curl', { params: { path: { id } } }));
+  // The page asks for JSON.
+  return (answer as ApiSchemas['record_curl']).command;
 }
 
 /** Failures in the provider's words: those that the client got in red, those that a later target rescued in amber. */

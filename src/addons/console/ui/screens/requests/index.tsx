@@ -1,20 +1,21 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { boot, live, missed } from '../../api/live.ts';
-import { session } from '../../api/session.ts';
+import { boot, live, missed, session } from '../../api/index.ts';
 import type { ListedRequest } from '../../api/shapes.ts';
 import { address, go, setQuery, writeAddress } from '../../address.ts';
+import { Button } from '../../parts/button.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { isFilter } from '../../parts/filter-text.ts';
 import { clock, count, moment, plural } from '../../parts/format.ts';
-import { zone } from '../../parts/prefs.ts';
+import { Head } from '../../parts/head.tsx';
 import { useKeys } from '../../parts/shortcuts.ts';
 import { Demo } from '../../parts/demo.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Empty, Problem, Skeleton, useNow } from '../../parts/states.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
 import { Table } from '../../parts/table.tsx';
-import { COLUMNS, NARROW } from './columns.tsx';
+import { Captures } from './capture.tsx';
+import { COLUMNS } from './columns.tsx';
 import { RequestDetail } from './detail.tsx';
 import { isIn, STATES, step, valuesOf } from './rows.ts';
 import { filterOf, RequestStore } from './store.ts';
@@ -62,17 +63,22 @@ export function Requests() {
   const isFirst = filter === '' && store.rows.all.length === 0 && !store.loading.value && !store.error.value;
   return (
     <>
-      <header class="head ruled">
-        <div class="row">
-          <h1>Requests</h1>
-          <LiveButton paused={paused.value} onToggle={toggle} />
-        </div>
+      <Head
+        title="Requests"
+        ruled
+        actions={
+          <>
+            <LiveButton paused={paused.value} onToggle={toggle} />
+            <Button label="Capture" onClick={() => setQuery({ capture: '1' })} />
+          </>
+        }
+      >
         <div class="row">
           <FilterBar query={query} known={() => valuesOf(store.rows.all)} onChange={changeFilter} />
           <Results store={store} state={state} />
         </div>
         {store.rows.all.length > 0 && <Strip rows={store.covered()} query={query} />}
-      </header>
+      </Head>
       <Notices store={store} />
       {isFirst && row === null ? (
         <Empty title="Waiting for the first request">
@@ -82,6 +88,7 @@ export function Requests() {
       ) : (
         <List rows={rows} />
       )}
+      {query.get('capture') !== null && <Captures query={query} />}
     </>
   );
 }
@@ -101,8 +108,7 @@ function List({ rows: { store, shown, row, state, away } }: { readonly rows: Sho
         <Table
           foot={<Foot store={store} />}
           label="Requests"
-          layout={row === null ? 'requests' : 'requests narrow'}
-          columns={row === null ? COLUMNS : NARROW}
+          columns={COLUMNS}
           rows={shown}
           idOf={idOf}
           isNew={isNew}
@@ -114,11 +120,7 @@ function List({ rows: { store, shown, row, state, away } }: { readonly rows: Sho
       ) : (
         <NoRows store={store} state={state} />
       )}
-      {store.held.value > 0 && (
-        <button type="button" class="main fresh" onClick={showHeld}>
-          {count(store.held.value)} new
-        </button>
-      )}
+      {store.held.value > 0 && <Button label={`${count(store.held.value)} new`} kind="main fresh" onClick={showHeld} />}
       {row !== null && <RequestDetail id={row} line={store.rows.find(row)} />}
     </div>
   );
@@ -135,19 +137,14 @@ const clearFilter = (): void => go(writeAddress(address.value.path, new URLSearc
 
 function LiveButton({ paused, onToggle }: { readonly paused: boolean; readonly onToggle: () => void }) {
   const { is } = live.value;
-  const word = paused ? 'Paused' : is === 'live' ? 'Live' : is === 'lost' ? 'Not live' : 'Live soon';
-  return (
-    <button
-      type="button"
-      class="right live"
-      aria-pressed={!paused && is === 'live'}
-      onClick={onToggle}
-      title="Pause the new rows (.)"
-    >
-      <i class={`dot ${paused || is !== 'live' ? 'third' : 'ok-text'}`} />
-      {word}
-    </button>
+  const isLive = !paused && is === 'live';
+  const label = (
+    <>
+      <i class={`dot ${isLive ? 'ok-text' : 'third'}`} />
+      {paused ? 'Paused' : is === 'live' ? 'Live' : is === 'lost' ? 'Not live' : 'Live soon'}
+    </>
   );
+  return <Button label={label} kind="live" pressed={isLive} title="Pause the new rows (.)" onClick={onToggle} />;
 }
 
 const WORDS = { complete: 'Complete', rescued: 'Rescued', failed: 'Failed', running: 'Running' } as const;
@@ -180,9 +177,7 @@ function Notices({ store }: { readonly store: RequestStore }) {
       {missed.value > 0 && (
         <p class="strap" role="status">
           {plural(missed.value, 'request')} not shown: more arrived than the stream sends.{' '}
-          <button type="button" onClick={() => location.reload()}>
-            Read the list again
-          </button>
+          <Button label="Read the list again" onClick={() => location.reload()} />
         </p>
       )}
       {store.partial.length > 0 && (
@@ -215,9 +210,9 @@ function Foot({ store }: { readonly store: RequestStore }) {
   return (
     <div class="table-foot third">
       {now.features.records ? (
-        `Records begin at ${moment(since, zone.value)}.`
+        `Records begin at ${moment(since)}.`
       ) : (
-        <TurnOn feature="records">Records before {clock(since, zone.value)} are not kept. Keep them on disk</TurnOn>
+        <TurnOn feature="records">Records before {clock(since)} are not kept. Keep them on disk</TurnOn>
       )}
     </div>
   );
@@ -240,9 +235,7 @@ function NoRows({ store, state }: { readonly store: RequestStore; readonly state
           : 'The filter hides all requests that are kept.'}
       </p>
       <p>
-        <button type="button" onClick={clearFilter}>
-          Clear the filter
-        </button>
+        <Button label="Clear the filter" onClick={clearFilter} />
       </p>
       <Foot store={store} />
     </Empty>

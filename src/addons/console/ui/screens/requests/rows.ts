@@ -2,7 +2,7 @@ import type { ListedRequest } from '../../api/shapes.ts';
 
 export const MAX_ROWS = 10_000;
 
-export type RowState = 'complete' | 'rescued' | 'failed' | 'aborted' | 'running';
+type RowState = 'complete' | 'rescued' | 'failed' | 'aborted' | 'running';
 
 export const stateOf = ({ state, rescued }: Pick<ListedRequest, 'state' | 'rescued'>): RowState =>
   rescued === true && state === 'complete' ? 'rescued' : state;
@@ -19,7 +19,6 @@ export const isIn = (state: string | null, line: ListedRequest): boolean => {
 export class Rows {
   #rows: ListedRequest[] = [];
   readonly #places = new Map<string, number>();
-  readonly counts: Record<RowState, number> = { complete: 0, rescued: 0, failed: 0, aborted: 0, running: 0 };
 
   get all(): readonly ListedRequest[] {
     return this.#rows;
@@ -41,9 +40,8 @@ export class Rows {
       this.#rows = [...this.#rows];
       return 0;
     }
-    for (const line of fresh.values()) this.counts[stateOf(line)] += 1;
     this.#rows = merged([...fresh.values()].toSorted(later), this.#rows);
-    for (const dropped of this.#rows.splice(MAX_ROWS)) this.counts[stateOf(dropped)] -= 1;
+    this.#rows.splice(MAX_ROWS);
     this.#places.clear();
     this.#rows.forEach(({ request_id }, index) => this.#places.set(request_id, index));
     return fresh.size;
@@ -53,8 +51,6 @@ export class Rows {
     const old = this.#rows[index];
     // A line of a list that was on its way does not bring back what a later one ended.
     if (old === undefined || (old.state !== 'running' && line.state === 'running')) return;
-    this.counts[stateOf(old)] -= 1;
-    this.counts[stateOf(line)] += 1;
     this.#rows[index] = line;
   }
 }
@@ -80,47 +76,50 @@ export function step(shown: readonly ListedRequest[], id: string | null, by: 1 |
   return shown[Math.max(0, Math.min(shown.length - 1, next))]?.request_id;
 }
 
+type Value = string | number | undefined;
+
+/** The value of a line for each filter. */
+const VALUES: Readonly<Record<string, (line: ListedRequest) => readonly Value[]>> = {
+  key: ({ key_id: id }) => [id],
+  team: ({ team }) => [team],
+  config: ({ config_id: id }) => [id],
+  provider: ({ provider }) => [provider],
+  model: ({ request_model: model, alias }) => [model, alias],
+  target: ({ target_name: name, target }) => [name, target],
+  status: ({ status }) => [status],
+  error: ({ error }) => [error?.code],
+};
+
+const LABEL = 'label.';
+/** The lines whose values are offered. */
+const MOST_SEEN = 2000;
+
 /** Values of the loaded rows, by the names of filters. */
 export function valuesOf(rows: readonly ListedRequest[]): Record<string, Set<string>> {
   const found: Record<string, Set<string>> = {};
-  const see = (name: string, value: string | number | undefined): void => {
-    if (value === undefined || value === '') return;
-    (found[name] ??= new Set()).add(String(value));
+  const see = (name: string, value: Value): void => {
+    if (value !== undefined && value !== '') (found[name] ??= new Set()).add(String(value));
   };
-  for (const row of rows.slice(0, 2000)) {
-    see('key', row.key_id);
-    see('team', row.team);
-    see('config', row.config_id);
-    see('provider', row.provider);
-    see('model', row.request_model);
-    see('model', row.alias);
-    see('target', row.target_name);
-    see('status', row.status);
-    see('error', row.error?.code);
-    for (const [name, value] of Object.entries(row.metadata ?? {})) see(`label.${name}`, value);
+  for (const row of rows.slice(0, MOST_SEEN)) {
+    for (const [name, of] of Object.entries(VALUES)) for (const value of of(row)) see(name, value);
+    for (const [name, value] of Object.entries(row.metadata ?? {})) see(`${LABEL}${name}`, value);
   }
   return found;
 }
 
 /** The line is one that the filter of the address lets through, as far as a line says it. */
 export function matches(line: ListedRequest, query: URLSearchParams): boolean {
-  const fits = (name: string, ...values: readonly (string | number | undefined)[]): boolean => {
-    const wanted = query.getAll(name);
-    return wanted.length === 0 || wanted.some((one) => values.some((value) => String(value) === one));
+  const ofLabel = (name: string): readonly Value[] =>
+    name.startsWith(LABEL) ? [line.metadata?.[name.slice(LABEL.length)]] : [];
+  const fits = (name: string): boolean => {
+    const values = VALUES[name]?.(line) ?? ofLabel(name);
+    const all = name === 'status' ? [...values, `${String(values[0])[0]}xx`] : values;
+    return query.getAll(name).some((wanted) => all.some((value) => String(value) === wanted));
   };
-  const { status } = line;
-  const labels = [...new Set(query.keys())].filter((name) => name.startsWith('label.'));
+  const names = [...new Set(query.keys())].filter((name) => Object.hasOwn(VALUES, name) || name.startsWith(LABEL));
   const [least, words] = [query.get('min_ms'), query.get('q')];
   return (
-    fits('key', line.key_id) &&
-    fits('team', line.team) &&
-    fits('config', line.config_id) &&
-    fits('provider', line.provider) &&
-    fits('model', line.request_model, line.alias) &&
-    fits('target', line.target, line.target_name) &&
-    fits('status', status, status === undefined ? undefined : `${Math.trunc(status / 100)}xx`) &&
-    fits('error', line.error?.code) &&
-    labels.every((name) => fits(name, line.metadata?.[name.slice('label.'.length)])) &&
+    names.every(fits) &&
     (least === null || line.duration_ms >= Number(least)) &&
     (words === null || JSON.stringify(line).toLowerCase().includes(words.toLowerCase()))
   );

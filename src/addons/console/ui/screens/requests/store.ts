@@ -1,8 +1,5 @@
 import { signal } from '@preact/signals';
-import { api, ask } from '../../api/client.ts';
-import { asRefusal } from '../../api/load.ts';
-import { onLines } from '../../api/live.ts';
-import type { ApiRefusal } from '../../api/client.ts';
+import { api, type ApiRefusal, ask, asRefusal, onLines } from '../../api/index.ts';
 import type { ListedRequest } from '../../api/shapes.ts';
 import { isFilter } from '../../parts/filter-text.ts';
 import { isIn, matches, Rows } from './rows.ts';

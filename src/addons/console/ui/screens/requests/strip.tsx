@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { ListedRequest } from '../../api/shapes.ts';
 import { setQuery } from '../../address.ts';
+import { Button } from '../../parts/button.tsx';
 import { clock, plural } from '../../parts/format.ts';
-import { zone } from '../../parts/prefs.ts';
 import { barsOf, highest, type Bar } from './bars.ts';
 
 const HEIGHT = 44;
@@ -97,7 +97,7 @@ function Range({ query }: { readonly query: URLSearchParams }) {
   const [since, until] = [query.get('since'), query.get('until')];
   const words = (time: string | null, none: string): string => {
     if (time === null) return none;
-    return Number.isNaN(Date.parse(time)) ? `${time} ago` : clock(time, zone.value);
+    return Number.isNaN(Date.parse(time)) ? `${time} ago` : clock(time);
   };
   if (since === null && until === null) return null;
   return (
@@ -105,9 +105,7 @@ function Range({ query }: { readonly query: URLSearchParams }) {
       <span class="mono">
         {words(since, 'the first record')} – {words(until, 'now')}
       </span>
-      <button type="button" onClick={() => setQuery({ since: undefined, until: undefined })}>
-        All times
-      </button>
+      <Button label="All times" onClick={() => setQuery({ since: undefined, until: undefined })} />
     </p>
   );
 }

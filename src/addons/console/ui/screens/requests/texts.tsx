@@ -1,10 +1,12 @@
 import { useSignal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { session } from '../../api/session.ts';
-import type { ShownExplanation, ShownRequest } from '../../api/shapes.ts';
-import { Action, Problem } from '../../parts/states.tsx';
+import { api, ask, session, useAction } from '../../api/index.ts';
+import type { ApiSchemas, ShownExplanation, ShownRequest } from '../../api/shapes.ts';
+import { Button } from '../../parts/button.tsx';
+import { Command, Load, Plain, Problem } from '../../parts/states.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
+import { setQuery } from '../../address.ts';
+import { Check } from '../../parts/fields.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 
 /** The texts of a request take a right of their own, and each reading is in the audit. */
 export function Texts({ request }: { readonly request: ShownRequest }) {
@@ -24,17 +26,55 @@ export function Texts({ request }: { readonly request: ShownRequest }) {
   return (
     <>
       <p class="row">
-        <Action needs={needs} onClick={run}>
-          Show texts
-        </Action>
+        <Button label="Show texts" needs={needs} onClick={run} />
         <span class="third">The audit has who read them.</span>
       </p>
       {error.value && <Problem error={error.value} />}
-      {shown.value !== undefined && (
-        <pre class="card texts" tabIndex={0} role="region" aria-label="The request">
-          {shown.value}
-        </pre>
-      )}
+      {shown.value !== undefined && <Plain text={shown.value} label="The request" />}
     </>
+  );
+}
+
+const close = (): void => setQuery({ case: undefined });
+
+/** The way of a request, as a case of `gatehouse test`. The gateway has run it already. */
+export function TestCase({ id }: { readonly id: string }) {
+  const texts = useSignal(false);
+  const read = async (signal: AbortSignal) => {
+    const query = texts.value ? { texts: true, reason: 'console: test case' } : {};
+    const answer = await ask(api.GET('/requests/{id}/test', { params: { path: { id }, query }, signal }));
+    // The page asks for JSON.
+    return answer as ApiSchemas['record_case'];
+  };
+  return (
+    <Dialog title="A test of this request" onClose={close} wide>
+      <Load of={`${id} ${texts.value}`} read={read}>
+        {({ file, text, passes, notes }) => (
+          <div class="stack tight">
+            <p class={`notice ${passes ? 'ok' : 'warning'}`}>
+              {passes
+                ? 'The case passes with the settings in force.'
+                : 'The case does not pass with the settings in force:'}
+            </p>
+            {notes.map((note) => (
+              <p key={note} class="second">
+                {note}
+              </p>
+            ))}
+            <p>
+              For <code>{file}</code>; where that file exists, add the case to its list.
+            </p>
+            <Command text={text} label="The case" />
+            <Command text={`npx gatehouse test --filter ${id}`} label="Run it" />
+          </div>
+        )}
+      </Load>
+      <div class="row">
+        <Check is={texts.value} disabled={session.value?.content !== true} onChange={(is) => void (texts.value = is)}>
+          With its texts (it takes the right `content`; the audit has who read them)
+        </Check>
+        <Button label="Close" kind="right" onClick={close} />
+      </div>
+    </Dialog>
   );
 }

@@ -1,8 +1,9 @@
-import { useLoad } from '../../api/load.ts';
-import { session } from '../../api/session.ts';
+import { session, useLoad } from '../../api/index.ts';
 import { address, setQuery } from '../../address.ts';
+import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Chip } from '../../parts/chip.tsx';
 import { Code } from '../../parts/code.tsx';
+import { Head } from '../../parts/head.tsx';
 import { Loads } from '../../parts/states.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { useKeys } from '../../parts/shortcuts.ts';
@@ -25,25 +26,21 @@ function WhyRequest({ id }: { readonly id: string }) {
   const code = data?.request.error?.code;
   return (
     <>
-      <header class="head">
-        <div class="row">
-          <h1 class="grow">
-            {to !== undefined ? `Why this request went to ${to}` : code ? `Why this request ended in ${code}` : 'Why'}
-          </h1>
-          <a class="button" href={`#/requests?row=${encodeURIComponent(id)}`}>
-            Record
-          </a>
-          <button
-            type="button"
-            aria-pressed={tabOf() === 'what-if'}
-            onClick={() => setQuery({ tab: tabOf() === 'what-if' ? undefined : 'what-if' })}
-          >
-            What if…
-          </button>
-        </div>
-      </header>
+      <Head
+        title={to !== undefined ? `Why this request went to ${to}` : code ? `Why this request ended in ${code}` : 'Why'}
+        actions={
+          <>
+            <ButtonLink label="Record" href={`#/requests?row=${encodeURIComponent(id)}`} />
+            <Button
+              label="What if…"
+              pressed={tabOf() === 'what-if'}
+              onClick={() => setQuery({ tab: tabOf() === 'what-if' ? undefined : 'what-if' })}
+            />
+          </>
+        }
+      />
       <div class="body">
-        <Loads state={load.state.value} retry={load.reload}>
+        <Loads of={load}>
           {(found) => (tabOf() === 'what-if' ? <WhatIf from={found} /> : <Explained data={found} />)}
         </Loads>
       </div>
@@ -94,14 +91,12 @@ function Step({ step, isChosen }: { readonly step: WhyStep; readonly isChosen: b
           <span class="grow strong">{title}</span>
           {chip !== undefined && <Chip tone={tone}>{chip}</Chip>}
           {place && (
-            <button
-              type="button"
-              class="place"
-              aria-pressed={isChosen}
+            <Button
+              label={`${place.file}:${place.line}`}
+              kind="place"
+              pressed={isChosen}
               onClick={() => setQuery({ step: id, tab: undefined })}
-            >
-              {place.file}:{place.line}
-            </button>
+            />
           )}
         </p>
         {lines.map((line) => (
@@ -135,12 +130,14 @@ function File({
     );
   const tinted = steps.flatMap((step) => (step.place?.file === place.file ? [step.place.line] : []));
   return (
-    <Loads state={load.state.value} retry={load.reload}>
+    <Loads of={load}>
       {({ file }) =>
         file ? (
           <section class="card file" aria-label={place.file}>
             <p class="file-head mono">
-              {place.file}:{place.line}
+              <a href={`#/configs?${new URLSearchParams({ file: place.file, line: `${place.line}` }).toString()}`}>
+                {place.file}:{place.line}
+              </a>
             </p>
             <Code
               text={file.text}

@@ -1,4 +1,4 @@
-import { api, ask, ApiRefusal } from '../../api/client.ts';
+import { api, ApiRefusal, ask } from '../../api/index.ts';
 import type { ApiSchemas, ShownExplanation, ShownRequest } from '../../api/shapes.ts';
 import { placesOf, type WhyPlaces } from './path.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ShownExplanation, ShownRequest } from '../../api/shapes.ts';
-import { flatTests, testText } from '../../parts/test-text.ts';
+import { flatTests, testText } from '../../parts/tests.tsx';
 import { placesOf, stepsOf } from './path.ts';
 
 const REQUEST: ShownRequest = {

@@ -1,9 +1,9 @@
 import { useSignal, type Signal } from '@preact/signals';
-import { useAction } from '../../api/action.ts';
-import { api, ask } from '../../api/client.ts';
-import { useLoad, type Loading } from '../../api/load.ts';
+import { api, ask, type Loading, useAction, useLoad } from '../../api/index.ts';
 import type { ShownExplanation } from '../../api/shapes.ts';
-import { memberOf, TextArea, TextField } from '../../parts/fields.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Check, fieldOf, memberOf, TextArea, TextField } from '../../parts/fields.tsx';
+import { Head } from '../../parts/head.tsx';
 import { Loads, Problem } from '../../parts/states.tsx';
 import { loadFile, type WhyData } from './load.ts';
 import { changed, NO_CHANGES, questionOf, wayOf, type WhatIfChanges, type WhatIfQuestion } from './question.ts';
@@ -52,10 +52,9 @@ export function WhatIf({ from }: { readonly from?: WhyData }) {
   if (from) return content;
   return (
     <>
-      <header class="head">
-        <h1>Why</h1>
+      <Head title="Why">
         <p class="second">Open a request and choose Why, or ask here what would become of one.</p>
-      </header>
+      </Head>
       <div class="body">{content}</div>
     </>
   );
@@ -73,17 +72,13 @@ const Ways = ({ isFrom, isAsked, before, after }: WaysProps) => (
     {isFrom && (
       <section class="card stack tight">
         <h2 class="small">As it is</h2>
-        <Loads state={before.state.value} retry={before.reload}>
-          {(found) => <Way of={found} />}
-        </Loads>
+        <Loads of={before}>{(found) => <Way of={found} />}</Loads>
       </section>
     )}
     {isAsked && (
       <section class="card stack tight">
         <h2 class="small">{isFrom ? 'With the change' : 'The way of the request'}</h2>
-        <Loads state={after.state.value} retry={after.reload}>
-          {(found) => <Way of={found} against={before.state.value.data} />}
-        </Loads>
+        <Loads of={after}>{(found) => <Way of={found} against={before.state.value.data} />}</Loads>
       </section>
     )}
   </div>
@@ -140,16 +135,11 @@ function Fields({ draft, base, from }: FieldsProps) {
         <fieldset class="stack tight">
           <legend>Targets that are down</legend>
           {targets.map(([place, { line }]) => (
-            <label key={place} class="row">
-              <input
-                type="checkbox"
-                checked={down.includes(place)}
-                onChange={(event) => mark(place, event.currentTarget.checked)}
-              />
+            <Check key={place} is={down.includes(place)} onChange={(is) => mark(place, is)}>
               <span class="mono">
                 {place} <span class="third">line {line}</span>
               </span>
-            </label>
+            </Check>
           ))}
         </fieldset>
       )}
@@ -166,27 +156,11 @@ function EditedFile({ path, draft }: { readonly path: string; readonly draft: Si
     const found = await loadFile(path, '', new AbortController().signal);
     if (found) set(found.text);
   });
-  if (file)
-    return (
-      <TextArea
-        class="mono edit"
-        title={path}
-        of={{
-          get value() {
-            return file.text;
-          },
-          set value(text) {
-            set(text);
-          },
-        }}
-      />
-    );
+  if (file) return <TextArea class="mono edit" title={path} of={fieldOf(() => file.text, set)} />;
   return (
     <>
       <p>
-        <button type="button" onClick={open.run}>
-          Try an edit of {path}
-        </button>
+        <Button label={`Try an edit of ${path}`} onClick={open.run} />
       </p>
       {open.error.value && <Problem error={open.error.value} />}
     </>
