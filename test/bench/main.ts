@@ -60,11 +60,15 @@ async function startMocks(folder: string): Promise<readonly Pinned[]> {
   return [json, streams];
 }
 
-/** Ends after twice the time at the latest: a slow upstream may keep the gateway idle. */
-async function warmUp(gateway: Pinned, load: Load, cpuSeconds: number): Promise<void> {
+/** Ends after four times the time at the latest: a slow upstream may keep the gateway idle. */
+async function warmUp(gateway: Pinned, load: Load, cpuSeconds: number, requests: number): Promise<void> {
   const [cpu, time] = [cpuNs(gateway.pid), performance.now()];
-  do await runWrk({ ...load, seconds: 1 });
-  while (cpuNs(gateway.pid) - cpu < cpuSeconds * 1e9 && performance.now() - time < cpuSeconds * 2000);
+  let sent = 0;
+  do sent += await runWrk({ ...load, seconds: 1 });
+  while (
+    (cpuNs(gateway.pid) - cpu < cpuSeconds * 1e9 || sent < requests) &&
+    performance.now() - time < cpuSeconds * 4000
+  );
 }
 
 type Figures = Pick<BenchWindow, 'us' | 'foreign' | 'toChat'>;
@@ -113,9 +117,9 @@ async function measureAll(run: Run, folder: string): Promise<readonly BenchWindo
           return { path: of, headers: headers(port), body, connections, seconds: WINDOW_SECONDS };
         };
         const own = loadOf(path);
-        await warmUp(gateway, own, run.warmUp);
+        await warmUp(gateway, own, run.warmUp, WORKLOADS[workload].warm);
         const chat = path === CHAT_PATH ? undefined : loadOf(CHAT_PATH);
-        if (chat) await warmUp(gateway, chat, run.warmUp);
+        if (chat) await warmUp(gateway, chat, run.warmUp, WORKLOADS[workload].warm);
         const figures = chat
           ? await measureInTurns(gateway, own, chat, run.tries)
           : await measure(gateway, own, run.tries);
@@ -144,7 +148,7 @@ async function measureBeside(run: Run, folder: string): Promise<readonly BenchWi
       for (const { headers, port } of both)
         await firstReply(gateway, { path: CHAT_PATH, headers: headers(9001), port }, requestBody(1, false, 'chat'));
       for (const workload of run.targets[target]!) {
-        const { port: upstream, connections } = WORKLOADS[workload];
+        const { port: upstream, connections, warm } = WORKLOADS[workload];
         const body = bodyFile(folder, workload, 'chat');
         const loads = both.map(({ headers, port }): Load => ({
           path: CHAT_PATH,
@@ -154,7 +158,7 @@ async function measureBeside(run: Run, folder: string): Promise<readonly BenchWi
           connections,
           seconds: 1,
         }));
-        for (const load of loads) await warmUp(gateway, load, run.warmUp);
+        for (const load of loads) await warmUp(gateway, load, run.warmUp, warm);
         const pairs: (readonly Figures[])[] = [];
         for (let turn = 0; turn < PAIRS; turn += 1) {
           const pair: Figures[] = [];

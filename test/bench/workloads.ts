@@ -8,14 +8,16 @@ export interface Workload {
   /** Port of the mock: 9001 JSON, 9002 a stream in one write, 9003 a stream with a write for each event. */
   readonly port: number;
   readonly connections: number;
+  /** Least requests of a warm-up: a slow machine needs more CPU time until V8 has compiled the same code. */
+  readonly warm: number;
 }
 
 export const WORKLOADS = {
-  'json-1k': { title: '1 KB', kb: 1, stream: false, port: 9001, connections: 32 },
-  'json-100k': { title: '100 KB', kb: 100, stream: false, port: 9001, connections: 32 },
-  'json-1m': { title: '1 MB', kb: 1024, stream: false, port: 9001, connections: 8 },
-  'sse-once': { title: '200 events in one write', kb: 1, stream: true, port: 9002, connections: 32 },
-  'sse-each': { title: '200 events, a write each', kb: 1, stream: true, port: 9003, connections: 16 },
+  'json-1k': { title: '1 KB', kb: 1, stream: false, port: 9001, connections: 32, warm: 60_000 },
+  'json-100k': { title: '100 KB', kb: 100, stream: false, port: 9001, connections: 32, warm: 20_000 },
+  'json-1m': { title: '1 MB', kb: 1024, stream: false, port: 9001, connections: 8, warm: 2000 },
+  'sse-once': { title: '200 events in one write', kb: 1, stream: true, port: 9002, connections: 32, warm: 20_000 },
+  'sse-each': { title: '200 events, a write each', kb: 1, stream: true, port: 9003, connections: 16, warm: 2000 },
 } as const satisfies Readonly<Record<string, Workload>>;
 
 export type WorkloadId = keyof typeof WORKLOADS;
