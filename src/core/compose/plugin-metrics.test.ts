@@ -4,6 +4,8 @@ import { definePlugin, type CapabilityName, type Middleware } from '../kernel/in
 import { GatewayError } from '../../plugin/index.ts';
 import { toMiddleware, type CreatedPlugin } from '../kernel/define.ts';
 import { createContext, createExchange, createFakeClock } from '../../plugin/testing/index.ts';
+import { openFamilies } from '../record/metrics/metrics.ts';
+import type { MetricSample } from '../record/metrics/series.ts';
 import type { ListedPlugin } from './chain-builder.ts';
 import { measuringPlugins, pluginReports, type MeasuredPlugins } from './plugin-metrics.ts';
 
@@ -33,7 +35,10 @@ async function measure(
   const clock = createFakeClock();
   const reported: string[] = [];
   const reports = pluginReports({
-    pluginDuration: { add: ({ plugin }, seconds) => void reported.push(`${plugin} took ${Number(seconds) * 1000}`) },
+    pluginDuration: {
+      add: ({ plugin }, seconds) => void reported.push(`${plugin} took ${Number(seconds) * 1000}`),
+      held: () => undefined,
+    },
     pluginErrors: { add: ({ plugin, code }) => void reported.push(`${plugin} threw ${code}`) },
   });
   const watch = measuringPlugins(undefined, which, { clock, pluginReports: reports });
@@ -90,5 +95,19 @@ describe('the metrics of plugins', () => {
       },
     ]);
     expect(reported).toEqual(['broken threw internal_error', 'broken took 0']);
+  });
+
+  it('add to a series that was removed and opened again', async () => {
+    const families = openFamilies();
+    const { took } = pluginReports(families);
+    const seconds = async (): Promise<unknown> => {
+      const { values } = (await families.pluginDuration.get()) as { values: readonly MetricSample[] };
+      return values.find(({ metricName }) => metricName?.endsWith('_sum'))?.value;
+    };
+    for (const ms of [250, 500]) took('mask', ms);
+    expect(await seconds()).toBe(0.75);
+    families.pluginDuration.reset();
+    for (const ms of [1000, 125]) took('mask', ms);
+    expect(await seconds()).toBe(1.125);
   });
 });

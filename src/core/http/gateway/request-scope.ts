@@ -47,7 +47,15 @@ export class RequestScope extends Scope {
   }
 
   override koa(): GatewayContext {
-    return (this.#koa ??= Object.assign(this.#incoming.koa(), { exchange: this.exchange, attempt: undefined }));
+    return (this.#koa ??= this.#makeKoa());
+  }
+
+  #makeKoa(): GatewayContext {
+    const koa = this.#incoming.koa();
+    // `Object.assign` takes as long as Koa's own creation (measured).
+    koa['exchange'] = this.exchange;
+    koa['attempt'] = undefined;
+    return koa as Koa.Context & Pick<GatewayContext, 'exchange' | 'attempt'>;
   }
 
   /** Replies with the status that an external plugin has set, if one has. */
