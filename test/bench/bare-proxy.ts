@@ -73,4 +73,4 @@ async function proxy(req: IncomingMessage, res: ServerResponse): Promise<void> {
 
 const server = createServer((req, res) => void proxy(req, res));
 server.keepAliveTimeout = 600_000;
-server.listen({ port: 8800, host: '127.0.0.1', backlog: 4096 });
+server.listen({ port: 8810, host: '127.0.0.1', backlog: 4096 });

@@ -1,22 +1,18 @@
 /** From measured windows to rows, and from rows to the tables of the docs: no clock, no process. */
 import { TARGET_IDS, TARGETS, WORKLOAD_IDS, WORKLOADS, type Run, type TargetId, type WorkloadId } from './workloads.ts';
 
-/** One measured window of one process. */
+/** What a target costs in one round: medians of its windows. */
 export interface BenchWindow {
-  readonly round: number;
   readonly target: TargetId;
   readonly workload: WorkloadId;
   /** CPU time per request, in microseconds. */
   readonly us: number;
   /** Share of the gateway's core that other programs took. */
   readonly foreign: number;
-  /**
-   * For a client of Responses: its CPU time by that of a client of chat completions before the same upstream. Both are measured in one
-   * process, in turns, because processes of the same code and minutes of the same machine differ by more than the two clients.
-   */
-  readonly toChat?: number;
   /** Its CPU time by that of the base, which ran beside it, in turns. */
-  readonly toBase?: number;
+  readonly toBase: number;
+  /** For a client of Responses: its CPU time by that of a client of chat completions of the same process, in turns. */
+  readonly toChat?: number;
 }
 
 export interface Spread {
@@ -29,7 +25,7 @@ export interface BenchRow {
   readonly workload: WorkloadId;
   readonly target: TargetId;
   readonly us: Spread;
-  /** Median of the rounds' ratios to the base of the run in the same round: the bare proxy, or Gatehouse without a plugin. */
+  /** Median of the rounds' ratios to the base of the run: the bare proxy, or Gatehouse without a plugin. */
   readonly ratio: number;
   /** For a client of Responses: the median of the windows' quotients (BenchWindow.toChat). */
   readonly toChat?: number;
@@ -80,29 +76,19 @@ export const spreadOf = (values: readonly number[]): Spread => ({
 });
 
 /** One row for each measured pair, in the order of the tables of workloads and targets. */
-export function rowsOf(windows: readonly BenchWindow[], base: TargetId = 'bare'): readonly BenchRow[] {
+export function rowsOf(windows: readonly BenchWindow[]): readonly BenchRow[] {
   return WORKLOAD_IDS.flatMap((workload) =>
     TARGET_IDS.flatMap((target) => {
       const own = windows.filter((one) => one.workload === workload && one.target === target);
       if (own.length === 0) return [];
       const us = own.map((one) => one.us);
       const foreign = rounded(median(own.map((one) => one.foreign)), 3);
-      const ratio = ratioTo(base, windows, own);
+      const ratio = rounded(median(own.map((one) => one.toBase)), 2);
       const row = { workload, target, us: spreadOf(us), ratio, rounds: own.length, foreign };
       const toChat = own.flatMap((one) => one.toChat ?? []);
       return [toChat.length > 0 ? { ...row, toChat: rounded(median(toChat), 2) } : row];
     }),
   );
-}
-
-function ratioTo(base: TargetId, windows: readonly BenchWindow[], own: readonly BenchWindow[]): number {
-  const ratioOf = ({ us, toBase, workload, round }: BenchWindow): number => {
-    if (toBase !== undefined) return toBase;
-    const found = windows.find((one) => one.target === base && one.workload === workload && one.round === round);
-    if (!found) throw new Error(`round ${round} has no window of ${base} for ${workload}`);
-    return us / found.us;
-  };
-  return rounded(median(own.map(ratioOf)), 2);
 }
 
 /** Rows whose ratio is over the limit of the run, in words. */

@@ -2,7 +2,8 @@
  * `npm run bench`, `npm run bench -- quick`, or `npm run bench -- responses`: CPU time per request of Gatehouse and others, each as a
  * ratio to a bare proxy in the same run. README.md here has the method. The first measures all rows and writes docs/bench.json.
  * `npm run bench -- plugins` measures plugins and guards beside Gatehouse without them, and writes docs/bench-plugins.json. With
- * `BENCH_BEFORE=DIR` it measures the build in DIR beside them too. `BENCH_SHORT=1` shows in three minutes that a run works.
+ * `BENCH_BEFORE=DIR` it measures the build in DIR beside them too. `npm run bench -- more` measures many keys, configs, targets,
+ * headers and budgets in the same way. `BENCH_SHORT=1` shows in three minutes that a run works.
  * `npm run bench -- money` measures the money of a request alone, and writes docs/bench-money.json.
  */
 import { execFileSync } from 'node:child_process';
@@ -25,17 +26,14 @@ import { MOCK_CONF, PROXY_CONF } from './nginx.ts';
 import { coreTime, cpuNs, GATEWAY_CORE, LOAD_CORE, startPinned, stopPinned, type Pinned } from './processes.ts';
 import { requestBody } from './replies.ts';
 import { measureStarts } from './starts.ts';
-import { MONEY_RESULTS, PLUGINS_RESULTS, RESULTS, WITHOUT_PLUGIN } from './table.ts';
-import { CHAT_PATH, targetsFor } from './targets.ts';
+import { BASES, MONEY_RESULTS, PLUGINS_RESULTS, RESULTS } from './table.ts';
+import { CHAT_PATH, targetsFor, type Target } from './targets.ts';
 import { RUNS, WORKLOAD_IDS, WORKLOADS, type Run, type TargetId, type WorkloadId } from './workloads.ts';
 
-const WINDOW_SECONDS = 3;
 /** A window in which other programs took more than this share of the core is repeated. */
 const MOST_FOREIGN = 0.12;
-/** Windows of each of two clients that are compared. */
-const TURNS = 4;
-/** Pairs of windows of a base and what runs beside it. */
-const PAIRS = 6;
+/** Windows of each client of those that are compared. */
+const TURNS = 6;
 
 /** Its figures say nothing. */
 const SHORT = { rounds: 1, warmUp: 1 } as const;
@@ -60,21 +58,27 @@ async function startMocks(folder: string): Promise<readonly Pinned[]> {
   return [json, streams];
 }
 
+type Figures = Pick<BenchWindow, 'us' | 'foreign'>;
+
+/** One client of one gateway. */
+interface Client {
+  readonly gateway: Pinned;
+  readonly load: Load;
+}
+
 /** Ends after four times the time at the latest: a slow upstream may keep the gateway idle. */
-async function warmUp(gateway: Pinned, load: Load, cpuSeconds: number, requests: number): Promise<void> {
+async function warmUp({ gateway, load }: Client, cpuSeconds: number, requests: number): Promise<void> {
   const [cpu, time] = [cpuNs(gateway.pid), performance.now()];
   let sent = 0;
-  do sent += await runWrk({ ...load, seconds: 1 });
+  do sent += await runWrk(load);
   while (
     (cpuNs(gateway.pid) - cpu < cpuSeconds * 1e9 || sent < requests) &&
     performance.now() - time < cpuSeconds * 4000
   );
 }
 
-type Figures = Pick<BenchWindow, 'us' | 'foreign' | 'toChat'>;
-
 /** The least disturbed of up to `tries` windows. */
-async function measure(gateway: Pinned, load: Load, tries: number): Promise<Figures> {
+async function measure({ gateway, load }: Client, tries: number): Promise<Figures> {
   let best = { us: Number.NaN, foreign: Number.POSITIVE_INFINITY };
   for (let count = 0; count < tries && best.foreign > MOST_FOREIGN; count += 1) {
     const [core, cpu] = [coreTime(), cpuNs(gateway.pid)];
@@ -87,109 +91,71 @@ async function measure(gateway: Pinned, load: Load, tries: number): Promise<Figu
   return best;
 }
 
-/** The client and a client of chat completions in turns. The one that begins changes with each turn. */
-async function measureInTurns(gateway: Pinned, load: Load, chat: Load, tries: number): Promise<Figures> {
-  const windows: Figures[] = [];
-  const quotients: number[] = [];
+/** Turns of windows of a second, one for each client. The one that begins changes with each turn. */
+async function measureInTurns(clients: readonly Client[], tries: number): Promise<readonly (readonly Figures[])[]> {
+  const turns: (readonly Figures[])[] = [];
   for (let turn = 0; turn < TURNS; turn += 1) {
-    const first = await measure(gateway, turn % 2 === 0 ? load : chat, tries);
-    const second = await measure(gateway, turn % 2 === 0 ? chat : load, tries);
-    const [own, other] = turn % 2 === 0 ? [first, second] : [second, first];
-    windows.push(own);
-    quotients.push(own.us / other.us);
-  }
-  const middle = (of: 'us' | 'foreign'): number => median(windows.map((one) => one[of]));
-  return { us: middle('us'), foreign: middle('foreign'), toChat: median(quotients) };
-}
-
-/** Each round starts a new process of each target in turn: start to start, the same code differs by up to a quarter. */
-async function measureAll(run: Run, folder: string): Promise<readonly BenchWindow[]> {
-  const windows: BenchWindow[] = [];
-  const targets = targetsFor(Object.keys(run.targets) as TargetId[], folder);
-  for (let round = 0; round < run.rounds; round += 1) {
-    for (const [target, { command, headers, path = CHAT_PATH }] of targets) {
-      const gateway = startPinned(command, { core: GATEWAY_CORE, stdout: 'emptied' });
-      await firstReply(gateway, { path, headers: headers(9001) }, requestBody(1, false, apiOf(path)));
-      for (const workload of run.targets[target]!) {
-        const { port, connections } = WORKLOADS[workload];
-        const loadOf = (of: string): Load => {
-          const body = bodyFile(folder, workload, apiOf(of));
-          return { path: of, headers: headers(port), body, connections, seconds: WINDOW_SECONDS };
-        };
-        const own = loadOf(path);
-        await warmUp(gateway, own, run.warmUp, WORKLOADS[workload].warm);
-        const chat = path === CHAT_PATH ? undefined : loadOf(CHAT_PATH);
-        if (chat) await warmUp(gateway, chat, run.warmUp, WORKLOADS[workload].warm);
-        const figures = chat
-          ? await measureInTurns(gateway, own, chat, run.tries)
-          : await measure(gateway, own, run.tries);
-        windows.push({ round, target, workload, ...figures });
-        console.log(`${round + 1}/${run.rounds} ${target} ${workload}: ${figuresText(figures)}`);
-      }
-      await stopPinned(gateway);
+    const windows: Figures[] = [];
+    for (let step = 0; step < clients.length; step += 1) {
+      const index = (turn + step) % clients.length;
+      windows[index] = await measure(clients[index]!, tries);
     }
+    turns.push(windows);
   }
-  return windows;
+  return turns;
 }
 
 /**
- * The base and each other target beside it, on the same core in windows of a second by turns: minutes of one machine differ by more than
- * plugins do. Both are in one process.
+ * The base and each other target beside it, on the same core by turns: minutes of one machine differ by more than the targets do. Each round
+ * starts new processes: start to start, the same code differs by up to a quarter. For that reason, a plugin and its base are in one process.
  */
-async function measureBeside(run: Run, folder: string): Promise<readonly BenchWindow[]> {
+async function measureAll(run: Run, folder: string): Promise<readonly BenchWindow[]> {
   const windows: BenchWindow[] = [];
   const targets = targetsFor(Object.keys(run.targets) as TargetId[], folder);
   const base = targets.get(run.base)!;
+  const start = async ({ command, headers, port, path = CHAT_PATH }: Target): Promise<Pinned> => {
+    const gateway = startPinned(command, { core: GATEWAY_CORE, stdout: 'emptied' });
+    await firstReply(gateway, { path, headers: headers(9001), port }, requestBody(1, false, apiOf(path)));
+    return gateway;
+  };
   for (let round = 0; round < run.rounds; round += 1) {
-    for (const [target, beside] of targets) {
-      if (target === run.base) continue;
-      const gateway = startPinned(beside.command, { core: GATEWAY_CORE, stdout: 'emptied' });
-      const both = [base, beside];
-      for (const { headers, port } of both)
-        await firstReply(gateway, { path: CHAT_PATH, headers: headers(9001), port }, requestBody(1, false, 'chat'));
-      for (const workload of run.targets[target]!) {
+    const baseProcess = run.base === 'bare' ? await start(base) : undefined;
+    const isWarm = new Set<WorkloadId>();
+    for (const [id, target] of targets) {
+      if (id === run.base) continue;
+      const gateway = await start(target);
+      for (const workload of run.targets[id]!) {
         const { port: upstream, connections, warm } = WORKLOADS[workload];
-        const body = bodyFile(folder, workload, 'chat');
-        const loads = both.map(({ headers, port }): Load => ({
-          path: CHAT_PATH,
-          headers: headers(upstream),
-          port,
-          body,
-          connections,
-          seconds: 1,
-        }));
-        for (const load of loads) await warmUp(gateway, load, run.warmUp, warm);
-        const pairs: (readonly Figures[])[] = [];
-        for (let turn = 0; turn < PAIRS; turn += 1) {
-          const pair: Figures[] = [];
-          for (const index of turn % 2 === 0 ? [0, 1] : [1, 0])
-            pair[index] = await measure(gateway, loads[index]!, run.tries);
-          pairs.push(pair);
-        }
-        const middle = (index: number, of: 'us' | 'foreign'): number => median(pairs.map((pair) => pair[index]![of]));
-        const toBase = median(pairs.map(([one, other]) => other!.us / one!.us));
-        windows.push({
-          round,
-          target: run.base,
-          workload,
-          us: middle(0, 'us'),
-          foreign: middle(0, 'foreign'),
-          toBase: 1,
+        const clientOf = ({ headers, port }: Target, path = CHAT_PATH): Client => {
+          const body = bodyFile(folder, workload, apiOf(path));
+          const load = { path, headers: headers(upstream), port, body, connections, seconds: 1 };
+          return { gateway: port === base.port ? (baseProcess ?? gateway) : gateway, load };
+        };
+        const clients = [clientOf(base), clientOf(target, target.path)];
+        if (target.path !== undefined) clients.push(clientOf(target));
+        const [first, ...others] = clients;
+        if (!isWarm.has(workload)) await warmUp(first!, run.warmUp, warm);
+        if (baseProcess) isWarm.add(workload);
+        for (const client of others) await warmUp(client, run.warmUp, warm);
+        const turns = await measureInTurns(clients, run.tries);
+        const middle = (of: (turn: readonly Figures[]) => number): number => median(turns.map(of));
+        const windowOf = (index: number): Figures & Pick<BenchWindow, 'toBase'> => ({
+          us: middle((turn) => turn[index]!.us),
+          foreign: middle((turn) => turn[index]!.foreign),
+          toBase: middle((turn) => turn[index]!.us / turn[0]!.us),
         });
-        windows.push({ round, target, workload, us: middle(1, 'us'), foreign: middle(1, 'foreign'), toBase });
-        console.log(
-          `${round + 1}/${run.rounds} ${target} ${workload}: ${middle(1, 'us').toFixed(1)} µs, ${toBase.toFixed(3)}`,
-        );
+        const [own, ofBase] = [windowOf(1), windowOf(0)];
+        const toChat = target.path === undefined ? undefined : middle((turn) => turn[1]!.us / turn[2]!.us);
+        windows.push({ target: run.base, workload, ...ofBase });
+        windows.push({ target: id, workload, ...own, ...(toChat !== undefined && { toChat }) });
+        const text = `${own.us.toFixed(1)} µs, ${own.toBase.toFixed(3)}, foreign ${own.foreign.toFixed(2)}`;
+        console.log(`${round + 1}/${run.rounds} ${id} ${workload}: ${text}`);
       }
       await stopPinned(gateway);
     }
+    if (baseProcess) await stopPinned(baseProcess);
   }
   return windows;
-}
-
-function figuresText({ us, foreign, toChat }: Figures): string {
-  const quotient = toChat === undefined ? '' : `, ÷ chat ${toChat.toFixed(2)}`;
-  return `${us.toFixed(1)} µs${quotient}, foreign ${foreign.toFixed(2)}`;
 }
 
 /** The commit, marked if the measured code differs from it. */
@@ -208,7 +174,7 @@ const hereAndNow = (): Pick<BenchResults, 'machine' | 'node' | 'commit' | 'date'
 });
 
 function resultsOf(run: Run, windows: readonly BenchWindow[], starts: readonly StartRow[]): BenchResults {
-  return { command: run.command, ...hereAndNow(), rows: rowsOf(windows, run.base), starts };
+  return { command: run.command, ...hereAndNow(), rows: rowsOf(windows), starts };
 }
 
 async function money(): Promise<void> {
@@ -228,7 +194,7 @@ const FILES: ReadonlyMap<Run, string> = new Map<Run, string>([
 async function main([mode = 'whole', ...rest]: readonly string[]): Promise<void> {
   if (mode === 'money' && rest.length === 0) return money();
   if (!Object.hasOwn(RUNS, mode) || rest.length > 0)
-    throw new Error('usage: npm run bench [-- quick|responses|plugins|money]');
+    throw new Error('usage: npm run bench [-- quick|responses|plugins|more|money]');
   if (process.platform !== 'linux' || cpus().length < 2) throw new Error('npm run bench needs Linux with two cores');
   const known: Run = RUNS[mode as keyof typeof RUNS];
   const run = process.env['BENCH_SHORT'] === '1' ? { ...known, ...SHORT } : known;
@@ -241,10 +207,10 @@ async function main([mode = 'whole', ...rest]: readonly string[]): Promise<void>
   writeFiles(folder);
   const mocks = await startMocks(folder);
   try {
-    const windows = await (run.base === 'bare' ? measureAll : measureBeside)(run, folder);
+    const windows = await measureAll(run, folder);
     const starts = run.starts ? await measureStarts(run.rounds) : [];
     const results = resultsOf(run, windows, starts);
-    console.log(`\n${benchText(results, run.base === 'bare' ? undefined : WITHOUT_PLUGIN)}`);
+    console.log(`\n${benchText(results, mode === 'plugins' || mode === 'more' ? BASES[mode] : undefined)}`);
     for (const problem of overLimits(results.rows, run.limits)) {
       console.log(problem);
       process.exitCode = 1;

@@ -6,14 +6,14 @@ export const MONEY_STEPS = {
   purse: 'reserve and settle on a path of five budgets',
   rows: 'and the row of the ledger, without a state store',
   spool: 'and the spool, one request a turn of the event loop',
-  store: 'and the hand-over to SQLite, whose thread is not counted',
+  store: 'and the hand-over to SQLite, and its thread',
   four: 'all of it, four requests a turn, which share a write',
 } as const;
 export type MoneyStep = keyof typeof MONEY_STEPS;
 
 /** docs/bench-money.json. */
 export interface MoneyResults extends Pick<BenchResults, 'machine' | 'node' | 'commit' | 'date'> {
-  /** CPU time of the thread of requests, in microseconds for each request, without the turns of the event loop. */
+  /** CPU time of all threads, in microseconds for each request, without the turns of the event loop. */
   readonly us: Readonly<Record<MoneyStep, Spread>>;
   /** Rows that the ledger on SQLite took in a second. */
   readonly rowsPerSecond: Spread;

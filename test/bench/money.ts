@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- money`: what the money of a request costs in its process, and the rows that the ledger on SQLite takes in a second. One
- * request a turn of the event loop, which is the dearest: those of one turn share a write of the spool.
+ * `npm run bench -- money`: what the money of a request costs in all threads of its process, and the rows that the ledger on SQLite takes in
+ * a second. One request a turn of the event loop, which is the dearest: those of one turn share a write of the spool.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -97,10 +97,10 @@ interface Load {
 }
 
 async function cpuOf(request: Request, from: number, { count, together }: Load): Promise<number> {
-  const before = process.threadCpuUsage();
+  const before = process.cpuUsage();
   for (let hold = from; hold < from + count; hold += together)
     await Promise.all(Array.from({ length: together }, (_, index) => request(hold + index)));
-  const { user, system } = process.threadCpuUsage(before);
+  const { user, system } = process.cpuUsage(before);
   return (user + system) / count;
 }
 

@@ -16,8 +16,9 @@ const MONEY_BEGIN = '<!-- Generated from docs/bench-money.json by `node test/ben
 const MONEY_END = '<!-- End of the generated table of the money of a request. -->';
 
 export const PLUGINS_RESULTS = packageFile('docs/bench-plugins.json');
-/** The base of the ratios of plugins. */
-export const WITHOUT_PLUGIN = 'no plugin';
+
+/** The base of the ratios of a run, where it is not the bare proxy. */
+export const BASES = { plugins: 'no plugin', more: 'few and small' } as const;
 
 export const readResults = (file = RESULTS): BenchResults => JSON.parse(readFileSync(file, 'utf8')) as BenchResults;
 
@@ -30,7 +31,7 @@ export function withBench(page: string, text: string, money?: string): string {
 }
 
 export const withPlugins = (page: string, results: BenchResults): string =>
-  between(page, benchText(results, WITHOUT_PLUGIN), [PLUGINS_BEGIN, PLUGINS_END]);
+  between(page, benchText(results, BASES.plugins), [PLUGINS_BEGIN, PLUGINS_END]);
 
 function between(page: string, text: string, [begin, end]: readonly [string, string]): string {
   const from = page.indexOf(begin);

@@ -4,13 +4,13 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
-import { PORT_BESIDE, writePluginSettings } from './plugin-settings.ts';
-import { WITH_PLUGIN, type TargetId } from './workloads.ts';
+import { MORE_HEADERS, PORT_BESIDE, writeSettingsBeside } from './settings-beside.ts';
+import { WITH_MORE, WITH_PLUGIN, type TargetId } from './workloads.ts';
 
 export const CHAT_PATH = '/v1/chat/completions';
 
-interface Target {
-  /** Default: that of chat completions. Windows of another path take turns with windows of chat completions. */
+export interface Target {
+  /** Default: that of chat completions. Another path is also compared with that of chat completions in the same process. */
   readonly path?: string;
   readonly command: readonly string[];
   /** Default: 8800. */
@@ -53,6 +53,12 @@ const gatehouse = (slug: string): Target => ({
   headers: GATEHOUSE_HEADERS(slug),
 });
 
+/** A config names its provider itself. */
+const withMore = (more: Readonly<Record<string, string>>) => (port: number) => {
+  const { 'x-gateway-provider': provider, ...others } = GATEHOUSE_HEADERS('oai')(port);
+  return { ...others, ...('x-gateway-config' in more ? {} : { 'x-gateway-provider': provider }), ...more };
+};
+
 const portkey = (folder: string, provider: string, more: Readonly<Record<string, string>> = {}): Target => ({
   command: [
     process.execPath,
@@ -72,14 +78,17 @@ const portkey = (folder: string, provider: string, more: Readonly<Record<string,
 export function targetsFor(wanted: readonly TargetId[], folder: string): ReadonlyMap<TargetId, Target> {
   const peer = wanted.some((id) => id.startsWith('portkey')) ? portkeyFolder() : undefined;
   const { BENCH_BEFORE } = process.env;
-  const besideIt = (id: Parameters<typeof writePluginSettings>[1], ...build: readonly string[]): Target => ({
-    command: [process.execPath, packageFile('test/bench/pair.ts'), SETTINGS, writePluginSettings(folder, id), ...build],
+  const besideIt = (id: Parameters<typeof writeSettingsBeside>[1], ...build: readonly string[]): Target => ({
+    command: [process.execPath, packageFile('test/bench/pair.ts'), SETTINGS, writeSettingsBeside(folder, id), ...build],
     headers: GATEHOUSE_HEADERS('oai'),
     port: PORT_BESIDE,
   });
   const vertex = { 'x-portkey-vertex-project-id': 'p1', 'x-portkey-vertex-region': 'us-central1' };
   const all: readonly (readonly [TargetId, Target])[] = [
-    ['bare', { command: [process.execPath, packageFile('test/bench/bare-proxy.ts')], headers: direct }],
+    [
+      'bare',
+      { command: [process.execPath, packageFile('test/bench/bare-proxy.ts')], headers: direct, port: PORT_BESIDE },
+    ],
     ['nginx', { command: ['nginx', '-p', folder, '-c', 'proxy.conf'], headers: direct }],
     ['gatehouse-openai', gatehouse('oai')],
     ['gatehouse-anthropic', gatehouse('ant')],
@@ -88,6 +97,7 @@ export function targetsFor(wanted: readonly TargetId[], folder: string): Readonl
     // An earlier build, in a folder with its packages.
     ...(BENCH_BEFORE === undefined ? [] : ([['before', besideIt('before', BENCH_BEFORE)]] as const)),
     ...WITH_PLUGIN.map((id) => [id, besideIt(id)] as const),
+    ...WITH_MORE.map((id) => [id, { ...besideIt(id), headers: withMore(MORE_HEADERS[id]) }] as const),
     ...(peer === undefined
       ? []
       : ([

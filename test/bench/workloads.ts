@@ -43,6 +43,12 @@ export const TARGETS = {
   mask: 'a plugin that masks a word in one event of eight',
   events: 'a plugin that reads the events of replies',
   pii: 'a guard `pii` that masks, on input and output',
+  'keys-10k': '10,000 keys',
+  'configs-5k': '5,000 configs, one of which is asked for',
+  'headers-40': '40 headers more',
+  metadata: 'metadata with four labels',
+  'targets-10': 'a config that balances ten targets',
+  'budgets-5': 'five budgets, SQLite, all threads',
 } as const;
 
 export type TargetId = keyof typeof TARGETS;
@@ -58,6 +64,16 @@ export const WITH_PLUGIN = [
   'mask',
   'events',
   'pii',
+] as const satisfies readonly TargetId[];
+
+/** Gatehouse in the same format, with more settings or a larger request. */
+export const WITH_MORE = [
+  'keys-10k',
+  'configs-5k',
+  'headers-40',
+  'metadata',
+  'targets-10',
+  'budgets-5',
 ] as const satisfies readonly TargetId[];
 
 export interface Run {
@@ -157,5 +173,24 @@ export const RUNS = {
       texts: { 'sse-once': 1.5 },
       mask: { 'sse-once': 1.8 },
     },
+  },
+  /** More settings and larger requests, beside Gatehouse with few and small ones. */
+  more: {
+    command: 'npm run bench -- more',
+    rounds: 5,
+    warmUp: 8,
+    tries: 1,
+    starts: false,
+    base: 'gatehouse-openai',
+    targets: {
+      'gatehouse-openai': ['json-1k'],
+      'keys-10k': ['json-1k'],
+      'configs-5k': ['json-1k'],
+      'headers-40': ['json-1k'],
+      metadata: ['json-1k'],
+      'targets-10': ['json-1k'],
+      'budgets-5': ['json-1k'],
+    },
+    limits: { 'budgets-5': { 'json-1k': 1.2 } },
   },
 } as const satisfies Readonly<Record<string, Run>>;

@@ -73,11 +73,13 @@ export function estimatedUsageOf(
   return estimatedUsage({ bytes, counted: believedUsage(attempt, signals, bytes), delivered });
 }
 
-/** In place of a report that cannot be true it is the reserve, or the estimate by bytes where nothing was reserved. */
-export function bookedUsage(exchange: Exchange, attempt: Attempt): Usage | undefined {
+/**
+ * In place of a report that cannot be true it is the reserve, or the estimate by bytes where nothing was reserved.
+ * @param believed of the attempt's own signals
+ */
+export function bookedUsage(exchange: Exchange, attempt: Attempt, believed: Usage | undefined): Usage | undefined {
   const { signals, tries, reserve } = attempt;
   const bytes = exchange.request.bodyBytes;
-  const believed = believedUsage(attempt, signals, bytes);
   const last = tries.at(-1);
   if (believed || !signals?.usage || !last) return believed;
   if (!reserve) return estimatedUsageOf(last, signals, { attempt, task: exchange.operation?.task, bytes });

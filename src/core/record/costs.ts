@@ -1,5 +1,6 @@
 import type { Attempt, EmbeddingCall, Exchange, ResolvedTarget } from '../kernel/index.ts';
 import type { ErrorCode } from '../../plugin/index.ts';
+import type { Usage } from '../../formats/events.ts';
 import type { Nano } from '../ports/money.ts';
 
 /**
@@ -31,6 +32,8 @@ export interface CostBasis {
   readonly errorCode: ErrorCode | undefined;
   /** Wall clock. */
   readonly receivedAt: number;
+  /** By `believedUsage`, of the attempt's own signals. */
+  readonly believed: Usage | undefined;
 }
 
 export const NO_COSTS: AttemptCosts = { cost: undefined, lost: [] };

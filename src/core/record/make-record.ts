@@ -1,12 +1,4 @@
-import {
-  lossesOf,
-  retriesOf,
-  type Attempt,
-  type Exchange,
-  type SkippedTarget,
-  type Target,
-  type TryRecord,
-} from '../kernel/index.ts';
+import { lossesOf, retriesOf, type Attempt, type Exchange, type SkippedTarget } from '../kernel/index.ts';
 import { blamedPlugin } from '../kernel/outside/blame.ts';
 import type { GatewayError } from '../../plugin/index.ts';
 import type { Usage } from '../../formats/events.ts';
@@ -17,10 +9,17 @@ import { ERROR_LABELS, type DisconnectStage } from './error-types.ts';
 import { RecurringTexts } from './fields/recurring-texts.ts';
 import { conditionsOf, metadataOf } from './recorded-metadata.ts';
 import { geoOf, NO_COSTS, type RequestPrices } from './costs.ts';
-import { bookedUsage } from './booked-usage.ts';
-import { errorTypeOf, failureOf, outcomeOf, recordTry, waitedMs } from './recorded-tries.ts';
+import { believedUsage, bookedUsage } from './booked-usage.ts';
+import { failureOf, outcomeOf, recordTry, waitedMs } from './recorded-tries.ts';
 import { substitutionOf } from './substitution.ts';
-import type { RecordedPlace, RecordedAttempt, RecordedSkip, RecordTimes, RequestRecord } from './record.ts';
+import type {
+  RecordedPlace,
+  RecordedAttempt,
+  RecordedSkip,
+  RecordedTry,
+  RecordTimes,
+  RequestRecord,
+} from './record.ts';
 
 /** nginx's status for a client that disconnected first; never sent. */
 const CLIENT_CLOSED_STATUS = 499;
@@ -41,6 +40,8 @@ const TEXTS = {
   other: recurring(),
 };
 
+const NO_CALLER: Partial<NonNullable<Exchange['caller']>> = {};
+
 interface RecordSources {
   readonly spanId?: string | undefined;
   readonly isSampled?: boolean | undefined;
@@ -50,9 +51,9 @@ interface RecordSources {
 
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
 export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
-  const { request, operation, config, prompt, startedAt, draws } = exchange;
+  const { request, operation, config, prompt, startedAt, draws, caller = NO_CALLER } = exchange;
   const basis = { ...at, prices: more.prices };
-  const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
+  const { attempts, retries } = recordAttempts(exchange, end, basis);
   const last = attempts.at(-1);
   // A request that itself names its target has a config without an id.
   const chosen = config?.id === '' ? undefined : config;
@@ -72,9 +73,9 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     semconvName: operation?.semconvName,
     clientAddress: request.remoteAddress,
     userAgent: TEXTS.userAgent.of(request.headers['user-agent']),
-    keyId: exchange.caller?.keyId,
-    team: exchange.caller?.team,
-    origin: exchange.caller?.origin,
+    keyId: caller.keyId,
+    team: caller.team,
+    origin: caller.origin,
     ...metadataOf(exchange),
     configId: chosen?.id,
     configHash: chosen?.hash,
@@ -101,10 +102,10 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     bytesIn: request.bodyBytes,
     bytesOut: end.bytes,
     cache: last?.cache,
-    retries: attempts.reduce((sum, { retries }) => sum + retries, 0),
+    retries,
     attempts,
     skipped: exchange.skipped.length === 0 ? NONE : exchange.skipped.map(recordSkip),
-    ignoredPlace: ignoredPlaceOf(request.params),
+    ignoredPlace: request.params.project === undefined ? undefined : ignoredPlaceOf(request.params),
     // Bounded by the nesting of a config; the paths are the config's, not the caller's.
     conditions: exchange.conditions.length === 0 ? NONE : conditionsOf(exchange),
     draws,
@@ -130,9 +131,8 @@ function resultOf(exchange: Exchange, end: RecordEnd) {
   return {
     status,
     outcomeStatus: status < 400 && error ? error.clientStatus : status,
-    outcome: outcomeOf(errorCode, end),
+    ...outcomeOf(errorCode, end),
     errorCode,
-    errorType: errorTypeOf(errorCode),
     plugin: error && TEXTS.other.of(error.plugin ?? blamedPlugin(error)),
     disconnectStage: aborted ? disconnectStage(exchange, end) : undefined,
     limitedBy: error && limitOf(error),
@@ -151,15 +151,46 @@ const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => (
   after,
 });
 
-const firstContentOf = (last: TryRecord | undefined): number | undefined =>
-  last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt;
+function timesOf({ attempts }: Exchange, attempt: Attempt, endedAt: number) {
+  const { tries, startedAt } = attempt;
+  const last = tries.at(-1);
+  // An attempt ends with its last try. One that was refused before it was sent ends where the next one begins.
+  const end = last?.endedAt ?? attempts[attempts.indexOf(attempt) + 1]?.startedAt ?? endedAt;
+  return {
+    durationMs: end - startedAt,
+    firstContentMs: last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt,
+    retries: tries.length < 2 ? 0 : retriesOf(tries),
+  };
+}
 
-/** An attempt ends with its last try. One that was refused before it was sent ends where the next one begins. */
-const attemptEndedAt = ({ attempts }: Exchange, attempt: Attempt): number | undefined =>
-  attempt.tries.at(-1)?.endedAt ?? attempts[attempts.indexOf(attempt) + 1]?.startedAt;
+/** @param booked usage */
+function partsOf(attempt: Attempt, booked: Usage | undefined) {
+  const { target, signals, losses, storedFiles, defaulted, resolved } = attempt;
+  const reported = signals?.usage;
+  return {
+    cacheMode: target.cache?.semantic ? ('semantic' as const) : ('exact' as const),
+    // The upstream's own counts, where they are not those that are booked.
+    claimedUsage: booked === reported ? undefined : (reported?.claimed ?? reported),
+    losses: losses.length === 0 && !signals?.losses ? NONE : lossesOf(attempt).map(recordLoss),
+    files: storedFiles ? recordFiles(storedFiles) : NONE,
+    defaulted: defaulted?.map(({ param, value }) => ({ param, value })) ?? NONE,
+    estimated: resolved?.estimatesTokens ?? false,
+  };
+}
 
 interface AttemptBasis extends RecordTimes {
   readonly prices: RequestPrices | undefined;
+}
+
+function recordAttempts(exchange: Exchange, end: RecordEnd, basis: AttemptBasis) {
+  const attempts: RecordedAttempt[] = [];
+  let retries = 0;
+  for (const attempt of exchange.attempts) {
+    const recorded = recordAttempt(exchange, attempt, end, basis);
+    attempts.push(recorded);
+    retries += recorded.retries;
+  }
+  return { attempts, retries };
 }
 
 function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, basis: AttemptBasis): RecordedAttempt {
@@ -167,56 +198,52 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
   const isLast = attempt === exchange.attempts.at(-1);
   const { error, errorCode } = endOfAttempt(exchange, attempt, end);
   const { target, startedAt, tries, signals, semantic, reply } = attempt;
-  const costs = prices?.costsOf(exchange, attempt, { errorCode, receivedAt }) ?? NO_COSTS;
-  const last = tries.at(-1);
-  const usage = bookedUsage(exchange, attempt);
+  const believed = believedUsage(attempt, signals, exchange.request.bodyBytes);
+  const costs = prices?.costsOf(exchange, attempt, { errorCode, receivedAt, believed }) ?? NO_COSTS;
+  const usage = bookedUsage(exchange, attempt, believed);
   const context = { exchange, error, errorCode, end, endedAt };
-  const answered = isLast && hasAnswered(reply, attempt.error);
+  const recorded: RecordedTry[] = [];
+  for (let index = 0; index < tries.length; index += 1) recorded.push(recordTry(tries, index, context));
+  const answered = isLast && reply !== undefined && attempt.error === undefined;
+  const { outcome, errorType } = outcomeOf(errorCode, isLast ? end : undefined);
+  const times = timesOf(exchange, attempt, endedAt);
+  const parts = partsOf(attempt, usage);
   return {
     number: attempt.number,
     target: TEXTS.target.of(target.path),
-    targetName: TEXTS.other.of(target.name),
+    targetName: target.name && TEXTS.other.of(target.name),
     why: attempt.choice.reason,
     place: placeOf(attempt),
     startedMs: startedAt - exchange.startedAt,
-    durationMs: (attemptEndedAt(exchange, attempt) ?? endedAt) - startedAt,
-    outcome: isEndedByGateway(error) ? 'aborted' : outcomeOf(errorCode, isLast ? end : undefined),
+    durationMs: times.durationMs,
+    outcome: error && isEndedByGateway(error) ? 'aborted' : outcome,
     errorCode,
-    errorType: errorTypeOf(errorCode),
+    errorType,
     failure: error && errorCode === error.code ? failureOf(error) : undefined,
     answered,
     counted: tries.length > 0 || isUnsent(errorCode),
     stream: reply?.stream ?? isStream(exchange),
     commit: target.commit,
     cache: attempt.cache,
-    cacheMode: cacheModeOf(target),
+    cacheMode: parts.cacheMode,
     semantic: semantic && recordSemantic(semantic, prices?.costOfVectors(semantic.embedding, receivedAt)),
-    tries: tries.map((_, index) => recordTry(tries, index, context)),
-    retries: retriesOf(tries),
-    firstContentMs: firstContentOf(last),
+    tries: recorded,
+    retries: times.retries,
+    firstContentMs: times.firstContentMs,
     responseModel: TEXTS.responseModel.of(signals?.model),
     finish: signals?.finish,
     usage,
-    claimedUsage: claimedUsage(signals?.usage, usage),
+    claimedUsage: parts.claimedUsage,
     substitution: substitutionOf(exchange, attempt, prices, receivedAt),
     cost: costs.cost,
     lostCosts: costs.lost,
-    losses: recordLosses(attempt),
-    files: recordFiles(attempt),
-    defaulted: recordDefaulted(attempt),
-    estimated: attempt.resolved?.estimatesTokens ?? false,
+    losses: parts.losses,
+    files: parts.files,
+    defaulted: parts.defaulted,
+    estimated: parts.estimated,
     prefixes: attempt.prefixes?.(answered),
   };
 }
-
-/** The upstream's own counts, where they are not those that are booked. */
-const claimedUsage = (reported: Usage | undefined, booked: Usage | undefined): RecordedAttempt['claimedUsage'] =>
-  booked === reported ? undefined : (reported?.claimed ?? reported);
-
-const hasAnswered = (reply: Attempt['reply'], error: GatewayError | undefined): boolean =>
-  reply !== undefined && error === undefined;
-
-const cacheModeOf = ({ cache }: Target): RecordedAttempt['cacheMode'] => (cache?.semantic ? 'semantic' : 'exact');
 
 function placeOf({ resolved }: Attempt): RecordedPlace | undefined {
   if (!resolved) return undefined;
@@ -226,7 +253,7 @@ function placeOf({ resolved }: Attempt): RecordedPlace | undefined {
     semconvName,
     model: TEXTS.model.of(model),
     modelLabel,
-    url: urlOf(origin, path),
+    url: path === latestUrl.path && origin === latestUrl.origin ? latestUrl.url : urlOf(origin, path),
     geo: geoOf(provider, region),
   };
 }
@@ -235,7 +262,6 @@ function placeOf({ resolved }: Attempt): RecordedPlace | undefined {
 let latestUrl = { origin: '', path: '', url: '' };
 
 function urlOf(origin: string, path: string): string {
-  if (path === latestUrl.path && origin === latestUrl.origin) return latestUrl.url;
   const query = path.indexOf('?');
   if (query >= 0) return TEXTS.url.of(origin + path.slice(0, query));
   const url = TEXTS.url.of(origin + path);
@@ -254,13 +280,9 @@ function disconnectStage(exchange: Exchange, end: RecordEnd): DisconnectStage {
 
 /** The body is released when an attempt has succeeded, which then has a reply. */
 function isStream({ attempts, reply, request }: Exchange): boolean {
-  if (reply?.stream || attempts.some((attempt) => attempt.reply?.stream)) return true;
+  if (reply?.stream) return true;
+  for (const attempt of attempts) if (attempt.reply?.stream) return true;
   return request.body?.value('stream') === true;
-}
-
-function recordLosses(attempt: Attempt): RecordedAttempt['losses'] {
-  const losses = lossesOf(attempt);
-  return losses.length === 0 ? NONE : losses.map(recordLoss);
 }
 
 const recordLoss = ({ param, action, count }: Attempt['losses'][number]): RecordedAttempt['losses'][number] => ({
@@ -269,11 +291,7 @@ const recordLoss = ({ param, action, count }: Attempt['losses'][number]): Record
   ...(count !== undefined && { count }),
 });
 
-const recordDefaulted = ({ defaulted }: Attempt): RecordedAttempt['defaulted'] =>
-  defaulted?.map(({ param, value }) => ({ param, value })) ?? NONE;
-
 /** Several parts may name one file; all of them reach a target in the same way. */
-function recordFiles({ storedFiles }: Attempt): RecordedAttempt['files'] {
-  if (!storedFiles) return NONE;
-  return [...new Map(storedFiles.map(({ id, bytes, way }) => [id, { id, bytes, way }])).values()];
-}
+const recordFiles = (files: NonNullable<Attempt['storedFiles']>): RecordedAttempt['files'] => [
+  ...new Map(files.map(({ id, bytes, way }) => [id, { id, bytes, way }])).values(),
+];

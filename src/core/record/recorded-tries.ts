@@ -25,6 +25,7 @@ export function recordTry(tries: readonly TryRecord[], index: number, context: T
   const { startedAt, status, waitedUntil } = record;
   const errorCode = record.error?.code ?? (isLast ? context.errorCode : undefined);
   const refused = errorCode === undefined && status !== undefined && status >= 400;
+  const { outcome, errorType } = outcomeOf(errorCode, record.endedAt === undefined ? context.end : undefined);
   return {
     call: record.call,
     startedMs: startedAt - context.exchange.startedAt,
@@ -34,11 +35,11 @@ export function recordTry(tries: readonly TryRecord[], index: number, context: T
     status,
     outcome: refused
       ? 'error'
-      : isEndedByGateway(record.error ?? (isLast ? context.error : undefined))
+      : errorCode !== undefined && isEndedByGateway(record.error ?? context.error)
         ? 'aborted'
-        : outcomeOf(errorCode, record.endedAt === undefined ? context.end : undefined),
+        : outcome,
     errorCode,
-    errorType: refused ? errorTypeOfStatus(status) : errorTypeOf(errorCode),
+    errorType: refused ? errorTypeOfStatus(status) : errorType,
     resent: record.resent,
   };
 }
@@ -63,13 +64,18 @@ const ERROR_TYPE_OF_STATUS: Readonly<Record<number, ErrorTypeLabel>> = {
 const errorTypeOfStatus = (status: number): ErrorTypeLabel =>
   ERROR_TYPE_OF_STATUS[status] ?? (status < 500 ? 'invalid_request' : 'server_error');
 
-export const errorTypeOf = (code: ErrorCode | undefined): ErrorTypeLabel | '' =>
-  code ? ERROR_LABELS[code].errorType : '';
+interface Outcome {
+  readonly outcome: RequestOutcome;
+  readonly errorType: ErrorTypeLabel | '';
+}
+
+const SUCCESS: Outcome = { outcome: 'success', errorType: '' };
+const RUNNING: Outcome = { outcome: 'running', errorType: '' };
 
 /** @param end the end of the request, for an attempt or try that has no end of its own */
-export function outcomeOf(code: ErrorCode | undefined, end: RecordEnd | undefined): RequestOutcome {
-  if (code === undefined) return end?.state === 'running' ? 'running' : 'success';
-  return code === 'client_closed' ? 'aborted' : 'error';
+export function outcomeOf(code: ErrorCode | undefined, end: RecordEnd | undefined): Outcome {
+  if (code === undefined) return end?.state === 'running' ? RUNNING : SUCCESS;
+  return { outcome: code === 'client_closed' ? 'aborted' : 'error', errorType: ERROR_LABELS[code].errorType };
 }
 
 /** The union of attempts from first try to last byte, waits for identical requests and calls for vectors. */

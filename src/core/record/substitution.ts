@@ -22,10 +22,9 @@ export function substitutionOf(
     isOtherModel(resolved.model, answered) &&
     prices?.knows(resolved, receivedAt) === true;
   // A kept reply has the tier of the request that it answered first.
-  const tier =
-    cache !== 'hit' &&
-    cache !== 'semantic_hit' &&
-    isOtherTier(body.value('service_tier') ?? body.value('serviceTier'), signals.usage.tier);
+  const asked =
+    cache === 'hit' || cache === 'semantic_hit' ? undefined : (body.value('service_tier') ?? body.value('serviceTier'));
+  const tier = typeof asked === 'string' && isOtherTier(asked, signals.usage.tier);
   if (model) return tier ? 'model_and_tier' : 'model';
   return tier ? 'tier' : undefined;
 }
@@ -35,8 +34,7 @@ const STANDARD: ReadonlySet<unknown> = new Set(['default', 'standard', 'standard
 const PRICED: ReadonlySet<unknown> = new Set(['flex', 'priority']);
 
 /** @param answered as it is priced: a reply that names no tier is one of the standard tier */
-function isOtherTier(asked: unknown, answered: string | undefined): boolean {
-  if (typeof asked !== 'string') return false;
+function isOtherTier(asked: string, answered: string | undefined): boolean {
   const name = asked.toLowerCase();
   return PRICED.has(name) ? answered !== name : STANDARD.has(name) && answered !== undefined;
 }

@@ -2,9 +2,6 @@ import type { Usage } from '../../../formats/events.ts';
 import { nanoOf, type Nano } from '../../../core/ports/money.ts';
 import { PRICE_KINDS, TOKENS, type PriceKind, type Rating } from './rates.ts';
 
-/** Tokens of the whole prompt, which decide whether it is a long one. */
-export const promptTokens = ({ input }: Usage): number => input;
-
 export const totalOfAll = ({ total, otherModels = [] }: Usage): number =>
   otherModels.reduce((sum, { usage }) => sum + usage.total, total);
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Usage } from '../../../formats/events.ts';
 import { withoutVersion } from '../../../core/kernel/model-ids.ts';
-import { costOf, promptTokens } from './cost.ts';
+import { costOf } from './cost.ts';
 import { matches } from '../../../core/catalog/globs.ts';
 import { fractionOf, ONE, times, type Fraction, type Nano } from '../../../core/ports/money.ts';
 import { SHIPPED_PRICES, type PriceTable } from './price-table.ts';
@@ -42,8 +42,9 @@ export class PriceList {
 
   /** The cost of a request, or why it is unknown. An unknown price is never 0. */
   cost(usage: Usage, place: PricedPlace): Nano | UnknownPrice {
-    const { tier, fast } = usage;
-    const rating = this.rating({ tier, fast, prompt: promptTokens(usage) }, place);
+    // The tokens of the whole prompt decide whether it is a long one.
+    const { tier, fast, input: prompt } = usage;
+    const rating = this.rating({ tier, fast, prompt }, place);
     return typeof rating === 'string' ? rating : (costOf(usage, rating) ?? 'kind');
   }
 
@@ -186,21 +187,24 @@ class ModelPrices {
   }
 
   rating({ tier, fast, prompt, assumed }: Terms, { day, geo }: PricedPlace): Rating | UnknownPrice {
-    const step = this.#steps.find(({ from }) => from <= day);
+    const [latest] = this.#steps;
+    const step = latest && latest.from <= day ? latest : this.#steps.find(({ from }) => from <= day);
     if (!step) return this.#steps.length === 0 ? 'model' : 'date';
     const own = tier && step.tiers[tier];
     const rates = prompt > step.over ? (own ?? step).long : (own ?? step).rates;
     const byTier = tier === undefined || own ? ONE : (this.#tiers[tier] ?? (tier === 'priority' ? undefined : ONE));
     const byFast = fast ? this.#fast : ONE;
     if (!byTier || !byFast) return 'tier';
+    const searches = this.#searches;
+    return geo === undefined && byTier === ONE && byFast === ONE
+      ? { rates, tokens: this.#all, units: this.#all, searches }
+      : { rates, ...this.#factors(times(byTier, byFast), geo, assumed), searches };
+  }
+
+  #factors(byTerms: Fraction, geo: string | undefined, assumed: Terms['assumed']): Pick<Rating, 'tokens' | 'units'> {
     const known = geo === undefined ? ONE : this.#geo[geo];
     const guessed = !known && assumed && geo === 'regional' && !this.#hasRegion ? ASSUMED_REGIONAL : ONE;
-    return {
-      rates,
-      tokens: times(times(byTier, byFast), times(known ?? guessed, this.#all)),
-      units: times(guessed, this.#all),
-      searches: this.#searches,
-    };
+    return { tokens: times(byTerms, times(known ?? guessed, this.#all)), units: times(guessed, this.#all) };
   }
 }
 

@@ -23,9 +23,8 @@ import {
   type UnknownCost,
 } from '../../../core/record/costs.ts';
 
-const FREE: ReadonlySet<ModelTask | undefined> = new Set(['count_tokens', 'moderations']);
-/** Providers charge nothing for the task. */
-export const isFree = (task: ModelTask | undefined): boolean => FREE.has(task);
+/** Providers charge nothing for these tasks. */
+export const FREE_TASKS: ReadonlySet<ModelTask | undefined> = new Set(['count_tokens', 'moderations']);
 
 type Priced = (usage: Usage) => Nano | UnknownPrice;
 
@@ -33,18 +32,16 @@ export function recordCosts(
   exchange: Exchange,
   attempt: Attempt,
   prices: PriceList,
-  { errorCode, receivedAt }: CostBasis,
+  { errorCode, receivedAt, believed }: CostBasis,
 ): AttemptCosts {
   const { resolved, tries } = attempt;
   const task = exchange.operation?.task;
-  if (!resolved || resolved.estimatesTokens || isFree(task)) return NO_COSTS;
+  if (!resolved || resolved.estimatesTokens || FREE_TASKS.has(task)) return NO_COSTS;
   const priced: Priced = (usage) =>
     priceOf(prices, usage, placeOf(resolved, usage, attempt.signals?.model, receivedAt));
   if (tries.length === 0)
-    return errorCode === undefined
-      ? { cost: costOfCached(attempt, priced, exchange.request.bodyBytes), lost: NO_COSTS.lost }
-      : NO_COSTS;
-  const sent = { attempt, task, bytes: exchange.request.bodyBytes, errorCode, priced };
+    return errorCode === undefined ? { cost: costOfCached(attempt, priced, believed), lost: NO_COSTS.lost } : NO_COSTS;
+  const sent = { attempt, task, bytes: exchange.request.bodyBytes, errorCode, believed, priced };
   if (tries.length === 1) return { cost: costOfLast(tries[0]!, sent), lost: NO_COSTS.lost };
   const calls = callsOf(tries);
   const lost = tries
@@ -67,14 +64,15 @@ function isLost(one: TryRecord, tries: readonly TryRecord[], errorCode: ErrorCod
 const mayCost = ({ status, sentAt }: TryRecord): boolean =>
   status === undefined ? sentAt !== undefined : status < 400;
 
-function costOfCached(attempt: Attempt, priced: Priced, bytes: number): RecordedCost | undefined {
+function costOfCached(attempt: Attempt, priced: Priced, believed: Usage | undefined): RecordedCost | undefined {
   if (!isFromCache(attempt)) return undefined;
-  const usage = believedUsage(attempt, attempt.signals, bytes);
-  const whole = usage && priced(usage);
+  const whole = believed && priced(believed);
   return { nano: 0, unknown: undefined, source: 'cache', saved: typeof whole === 'number' ? whole : undefined };
 }
 
-interface SentRequest extends Pick<CostBasis, 'errorCode'> {
+type Ended = Pick<CostBasis, 'errorCode' | 'believed'>;
+
+interface SentRequest extends Ended {
   readonly attempt: Attempt;
   readonly task: ModelTask | undefined;
   readonly bytes: number;
@@ -151,24 +149,25 @@ export function settledCost(
   { end, receivedAt }: { readonly end: ReplyEnd; readonly receivedAt: number },
 ): SettledCost {
   const { errorCode } = endOfAttempt(exchange, attempt, end);
-  const { cost, lost } = recordCosts(exchange, attempt, prices, { errorCode, receivedAt });
+  const believed = believedUsage(attempt, attempt.signals, exchange.request.bodyBytes);
+  const { cost, lost } = recordCosts(exchange, attempt, prices, { errorCode, receivedAt, believed });
   const vectors = costOfVectors(attempt.semantic?.embedding, prices, receivedAt);
   const all = [cost, ...lost, vectors].filter((one) => one !== undefined && one.source !== 'cache');
   if (all.length === 0) return { nano: 0, reason: undefined, source: 'none', usage: undefined };
   const source = all.every((one) => one?.source === 'reported') ? 'reported' : 'estimated';
   const reason = all.find((one) => one?.unknown)?.unknown;
   const nano = reason === undefined ? sumOf(all, 'nano')! : 'unknown';
-  return { nano, reason, source, usage: settledUsage(exchange, attempt, errorCode) };
+  return { nano, reason, source, usage: settledUsage(exchange, attempt, { errorCode, believed }) };
 }
 
-function settledUsage(exchange: Exchange, attempt: Attempt, errorCode: ErrorCode | undefined): Usage | undefined {
+function settledUsage(exchange: Exchange, attempt: Attempt, basis: Ended): Usage | undefined {
   const { signals, tries } = attempt;
   const task = exchange.operation?.task;
   const bytes = exchange.request.bodyBytes;
-  const believed = believedUsage(attempt, signals, bytes);
+  const { believed } = basis;
   // In place of counts that cannot be true, the reserve counts.
   const isDoubted = signals?.usage !== undefined && !believed;
-  if (isDoubted || !BY_BYTES.has(task) || reportedUsage(attempt, { errorCode, bytes })) return believed;
+  if (isDoubted || !BY_BYTES.has(task) || reportedUsage(attempt, basis)) return believed;
   const last = tries.at(-1);
   return !last || isUndelivered(last, signals) ? undefined : estimatedUsageOf(last, signals, { attempt, task, bytes });
 }
@@ -200,20 +199,15 @@ export function placeOf(
 
 /** Of all models that the provider called. It is unknown where the price of one is. */
 export function priceOf(prices: PriceList, usage: Usage, place: RequestedPlace): Nano | UnknownPrice {
-  let cost = priceOfModel(prices, usage, place);
+  let cost = prices.cost(usage, place);
+  // A model that answered may have no price where that of the request has one.
+  if (cost === 'model' && place.model !== place.asked) cost = prices.cost(usage, { ...place, model: place.asked });
   for (const { model, usage: used } of usage.otherModels ?? []) {
     if (typeof cost === 'string') break;
     const other = model === undefined ? 'model' : prices.cost(used, { ...place, model, geo: used.geo ?? place.geo });
     cost = typeof other === 'string' ? other : cost + other;
   }
   return cost;
-}
-
-/** By the model that answered; if it has no price, by the model of the request. */
-function priceOfModel(prices: PriceList, usage: Usage, place: RequestedPlace): Nano | UnknownPrice {
-  const { model, asked } = place;
-  const cost = prices.cost(usage, place);
-  return cost !== 'model' || model === asked ? cost : prices.cost(usage, { ...place, model: asked });
 }
 
 const DAY_MS = 86_400_000;
@@ -245,11 +239,7 @@ function isUndelivered({ firstByteAt }: TryRecord, signals: Signals | undefined)
 }
 
 /** The upstream's usage of a complete reply, or of one that it reports as failed. */
-function reportedUsage(
-  attempt: Attempt,
-  { errorCode, bytes }: { readonly errorCode: ErrorCode | undefined; readonly bytes: number },
-): Usage | undefined {
-  const { signals } = attempt;
+function reportedUsage({ signals }: Attempt, { errorCode, believed }: Ended): Usage | undefined {
   const isWhole = (signals?.ended && errorCode === undefined) || signals?.failure?.isCounted;
-  return isWhole ? believedUsage(attempt, signals, bytes) : undefined;
+  return isWhole ? believed : undefined;
 }

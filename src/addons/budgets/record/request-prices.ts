@@ -3,6 +3,7 @@ import type { Reply } from '../../../plugin/index.ts';
 import { uuidv7 } from '../../../core/kernel/ids.ts';
 import { usdText } from '../../../core/ports/money.ts';
 import { endOfAttempt } from '../../../core/record/attempt-end.ts';
+import { believedUsage } from '../../../core/record/booked-usage.ts';
 import { totalCost, type Payer, type RequestPrices } from '../../../core/record/costs.ts';
 import type { PriceList, PricesInForce } from '../prices/price-list.ts';
 import { costOfVectors, recordCosts, placeOf } from './recorded-cost.ts';
@@ -61,7 +62,8 @@ export class CostHeader {
     const end = { state: 'complete', status, bytes: 0, error } as const;
     const costs = attempts.map((attempt) => {
       const { errorCode } = endOfAttempt(exchange, attempt, end);
-      const { cost, lost } = recordCosts(exchange, attempt, prices, { errorCode, receivedAt });
+      const believed = believedUsage(attempt, attempt.signals, exchange.request.bodyBytes);
+      const { cost, lost } = recordCosts(exchange, attempt, prices, { errorCode, receivedAt, believed });
       const vectors = costOfVectors(attempt.semantic?.embedding, prices, receivedAt);
       return { cost, lostCosts: lost, semantic: { embedding: { cost: vectors } } };
     });

@@ -19,7 +19,7 @@ import type {
 import type { GatewayError, ReplyEnd } from '../../../plugin/index.ts';
 import { believedUsage } from '../../../core/record/booked-usage.ts';
 import { comparedName, matches } from '../../../core/catalog/globs.ts';
-import { isFree, settledCost, placeOf, priceOf } from '../record/recorded-cost.ts';
+import { FREE_TASKS, settledCost, placeOf, priceOf } from '../record/recorded-cost.ts';
 import type { LedgerRow } from '../../../core/ports/ledger.ts';
 import {
   amountsOf,
@@ -237,7 +237,7 @@ const NO_ROOM: ReservationRefusal = { why: 'unavailable', account: undefined, am
 
 /** Providers charge nothing for it, or nothing is sent. */
 const isUnpaid = ({ operation }: Exchange, { resolved, outbound }: Attempt): boolean =>
-  isFree(operation?.task) || outbound?.answer !== undefined || resolved?.estimatesTokens === true;
+  FREE_TASKS.has(operation?.task) || outbound?.answer !== undefined || resolved?.estimatesTokens === true;
 
 function isFor(pattern: string, { slug, model }: ResolvedTarget): boolean {
   const name = comparedName(model);

@@ -24,8 +24,11 @@ const upTo = (bucket: number): number => Math.exp(bucket * GROWTH);
 
 export const emptyCell = (dims: readonly string[]): Cell => ({ dims, ...NO_SUMS, ms: {}, first: {} });
 
-const isRescued = ({ retries, attempts }: RequestRecord): boolean =>
-  retries > 0 || attempts.some(({ failure }) => failure !== undefined);
+function isRescued({ retries, attempts }: RequestRecord): boolean {
+  if (retries > 0) return true;
+  for (const { failure } of attempts) if (failure !== undefined) return true;
+  return false;
+}
 
 /** The dimensions of a request, as lists of requests have them. */
 export function dimensionsOf(record: RequestRecord): readonly string[] {
@@ -45,7 +48,8 @@ export function count(cell: Cell, record: RequestRecord): void {
   const { attempts, cache, durationMs, firstContentMs } = record;
   cell.requests += 1;
   if (cache === 'hit') cell.cached += 1;
-  const usage = attempts.findLast(({ answered }) => answered)?.usage;
+  const last = attempts.at(-1);
+  const { usage } = (last?.answered ? last : attempts.findLast(({ answered }) => answered)) ?? {};
   cell.tokensIn += usage?.input ?? 0;
   cell.tokensOut += usage?.output ?? 0;
   const { nano = 0, unknown } = totalCost(attempts) ?? {};

@@ -9,11 +9,9 @@ const MAX_SERIES = 50;
 
 const OTHER: readonly string[] = ['other', 'other', 'other', 'other', 'other', 'other', 'other'];
 
-export const keyOf = (dims: readonly string[]): string => dims.join('\u0000');
-
 /** The cell of these dimensions, or of all that are too many. */
 export function cellIn(step: Map<string, Cell>, dims: readonly string[]): Cell {
-  const key = keyOf(dims);
+  const key = dims.join('\u0000');
   const known = step.get(key);
   if (known) return known;
   if (step.size >= MAX_CELLS && dims !== OTHER) return cellIn(step, OTHER);

@@ -98,11 +98,12 @@ export class LineWriter {
   /** Writes a line together with others: when a batch is full, or after `GATHER_MS`. */
   writeSoon(line: string): void {
     if (!this.#hold(line) || this.#state !== 'idle') return;
+    const [only] = this.#batches;
     if (this.#batches.length === 1 && !this.#isGathering) {
       this.#isGathering = true;
       this.#system.after(GATHER_MS, this.#onGathered);
     }
-    this.#next();
+    if (this.#batches.length > 1 || only!.bytes >= this.#options.batchBytes) this.#next();
   }
 
   /** An earlier timer may end this gathering before its time, or a failed write has dropped its lines. */
