@@ -32,11 +32,9 @@ import { RUNS, WORKLOAD_IDS, WORKLOADS, type Run, type TargetId, type WorkloadId
 
 /** A window in which other programs took more than this share of the core is repeated. */
 const MOST_FOREIGN = 0.12;
-/** Windows of each client of those that are compared. */
-const TURNS = 6;
 
 /** Its figures say nothing. */
-const SHORT = { rounds: 1, warmUp: 1 } as const;
+const SHORT = { rounds: 1, warmUp: 1, turns: 1 } as const;
 
 type Api = 'chat' | 'responses';
 const apiOf = (path: string): Api => (path === CHAT_PATH ? 'chat' : 'responses');
@@ -92,9 +90,12 @@ async function measure({ gateway, load }: Client, tries: number): Promise<Figure
 }
 
 /** Turns of windows of a second, one for each client. The one that begins changes with each turn. */
-async function measureInTurns(clients: readonly Client[], tries: number): Promise<readonly (readonly Figures[])[]> {
+async function measureInTurns(
+  clients: readonly Client[],
+  { turns: count, tries }: Run,
+): Promise<readonly (readonly Figures[])[]> {
   const turns: (readonly Figures[])[] = [];
-  for (let turn = 0; turn < TURNS; turn += 1) {
+  for (let turn = 0; turn < count; turn += 1) {
     const windows: Figures[] = [];
     for (let step = 0; step < clients.length; step += 1) {
       const index = (turn + step) % clients.length;
@@ -137,7 +138,7 @@ async function measureAll(run: Run, folder: string): Promise<readonly BenchWindo
         if (!isWarm.has(workload)) await warmUp(first!, run.warmUp, warm);
         if (baseProcess) isWarm.add(workload);
         for (const client of others) await warmUp(client, run.warmUp, warm);
-        const turns = await measureInTurns(clients, run.tries);
+        const turns = await measureInTurns(clients, run);
         const middle = (of: (turn: readonly Figures[]) => number): number => median(turns.map(of));
         const windowOf = (index: number): Figures & Pick<BenchWindow, 'toBase'> => ({
           us: middle((turn) => turn[index]!.us),

@@ -81,6 +81,8 @@ export interface Run {
   readonly rounds: number;
   /** CPU-seconds that a process burns on a workload before its window: V8 has compiled its code by then. */
   readonly warmUp: number;
+  /** Windows of each client of those that are compared. Their costs differ by a fifth from second to second, by neighbours of the machine. */
+  readonly turns: number;
   /** Most windows of one measurement, if other programs disturb them. */
   readonly tries: number;
   /** Whether the start of the packed install is measured too. */
@@ -100,6 +102,7 @@ export const RUNS = {
     command: 'npm run bench -- quick',
     rounds: 3,
     warmUp: 4,
+    turns: 4,
     tries: 2,
     starts: false,
     base: 'bare',
@@ -117,6 +120,7 @@ export const RUNS = {
     command: 'npm run bench -- responses',
     rounds: 5,
     warmUp: 8,
+    turns: 6,
     tries: 2,
     starts: false,
     base: 'bare',
@@ -130,6 +134,7 @@ export const RUNS = {
     command: 'npm run bench',
     rounds: 5,
     warmUp: 8,
+    turns: 6,
     tries: 3,
     starts: true,
     base: 'bare',
@@ -151,6 +156,7 @@ export const RUNS = {
     command: 'npm run bench -- plugins',
     rounds: 5,
     warmUp: 8,
+    turns: 12,
     tries: 1,
     starts: false,
     base: 'gatehouse-openai',
@@ -179,6 +185,7 @@ export const RUNS = {
     command: 'npm run bench -- more',
     rounds: 5,
     warmUp: 8,
+    turns: 12,
     tries: 1,
     starts: false,
     base: 'gatehouse-openai',
