@@ -6,7 +6,7 @@ import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { parseWrk } from './figures.ts';
 import { assertRunning, LOAD_CORE, startPinned, type Pinned } from './processes.ts';
 
-const PORT = 8800;
+export const PORT = 8800;
 const MOST_START_MS = 300_000;
 
 export interface Load {

@@ -11,6 +11,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
+import { openBursts, type Bursts } from './bursts.ts';
 import {
   benchText,
   median,
@@ -62,6 +63,8 @@ type Figures = Pick<BenchWindow, 'us' | 'foreign'>;
 interface Client {
   readonly gateway: Pinned;
   readonly load: Load;
+  /** Undefined: windows are those of wrk. */
+  readonly bursts: Bursts | undefined;
 }
 
 /** Ends after four times the time at the latest: a slow upstream may keep the gateway idle. */
@@ -76,11 +79,11 @@ async function warmUp({ gateway, load }: Client, cpuSeconds: number, requests: n
 }
 
 /** The least disturbed of up to `tries` windows. */
-async function measure({ gateway, load }: Client, tries: number): Promise<Figures> {
+async function measure({ gateway, load, bursts }: Client, tries: number): Promise<Figures> {
   let best = { us: Number.NaN, foreign: Number.POSITIVE_INFINITY };
   for (let count = 0; count < tries && best.foreign > MOST_FOREIGN; count += 1) {
     const [core, cpu] = [coreTime(), cpuNs(gateway.pid)];
-    const requests = await runWrk(load);
+    const requests = await (bursts?.send() ?? runWrk(load));
     const own = cpuNs(gateway.pid) - cpu;
     const after = coreTime();
     const foreign = Math.max(0, (after.busyNs - core.busyNs - own) / (after.totalNs - core.totalNs));
@@ -89,7 +92,7 @@ async function measure({ gateway, load }: Client, tries: number): Promise<Figure
   return best;
 }
 
-/** Turns of windows of a second, one for each client. The one that begins changes with each turn. */
+/** Turns of windows, one for each client. The one that begins changes with each turn. */
 async function measureInTurns(
   clients: readonly Client[],
   { turns: count, tries }: Run,
@@ -126,11 +129,12 @@ async function measureAll(run: Run, folder: string): Promise<readonly BenchWindo
       if (id === run.base) continue;
       const gateway = await start(target);
       for (const workload of run.targets[id]!) {
-        const { port: upstream, connections, warm } = WORKLOADS[workload];
+        const { port: upstream, connections, warm, burst } = WORKLOADS[workload];
         const clientOf = ({ headers, port }: Target, path = CHAT_PATH): Client => {
           const body = bodyFile(folder, workload, apiOf(path));
           const load = { path, headers: headers(upstream), port, body, connections, seconds: 1 };
-          return { gateway: port === base.port ? (baseProcess ?? gateway) : gateway, load };
+          const bursts = run.bursts ? openBursts(load, burst) : undefined;
+          return { gateway: port === base.port ? (baseProcess ?? gateway) : gateway, load, bursts };
         };
         const clients = [clientOf(base), clientOf(target, target.path)];
         if (target.path !== undefined) clients.push(clientOf(target));
@@ -139,6 +143,7 @@ async function measureAll(run: Run, folder: string): Promise<readonly BenchWindo
         if (baseProcess) isWarm.add(workload);
         for (const client of others) await warmUp(client, run.warmUp, warm);
         const turns = await measureInTurns(clients, run);
+        for (const { bursts } of clients) await bursts?.close();
         const middle = (of: (turn: readonly Figures[]) => number): number => median(turns.map(of));
         const windowOf = (index: number): Figures & Pick<BenchWindow, 'toBase'> => ({
           us: middle((turn) => turn[index]!.us),
@@ -204,6 +209,8 @@ async function main([mode = 'whole', ...rest]: readonly string[]): Promise<void>
     env: { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` },
   });
   await assertPortsFree();
+  // It sends the bursts.
+  execFileSync('taskset', ['-pc', String(LOAD_CORE), String(process.pid)], { stdio: 'ignore' });
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'));
   writeFiles(folder);
   const mocks = await startMocks(folder);

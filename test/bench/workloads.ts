@@ -10,14 +10,32 @@ export interface Workload {
   readonly connections: number;
   /** Least requests of a warm-up: a slow machine needs more CPU time until V8 has compiled the same code. */
   readonly warm: number;
+  /** Requests of a burst: about a tenth of a second. */
+  readonly burst: number;
 }
 
 export const WORKLOADS = {
-  'json-1k': { title: '1 KB', kb: 1, stream: false, port: 9001, connections: 32, warm: 60_000 },
-  'json-100k': { title: '100 KB', kb: 100, stream: false, port: 9001, connections: 32, warm: 20_000 },
-  'json-1m': { title: '1 MB', kb: 1024, stream: false, port: 9001, connections: 8, warm: 2000 },
-  'sse-once': { title: '200 events in one write', kb: 1, stream: true, port: 9002, connections: 32, warm: 20_000 },
-  'sse-each': { title: '200 events, a write each', kb: 1, stream: true, port: 9003, connections: 16, warm: 2000 },
+  'json-1k': { title: '1 KB', kb: 1, stream: false, port: 9001, connections: 32, warm: 60_000, burst: 400 },
+  'json-100k': { title: '100 KB', kb: 100, stream: false, port: 9001, connections: 32, warm: 20_000, burst: 200 },
+  'json-1m': { title: '1 MB', kb: 1024, stream: false, port: 9001, connections: 8, warm: 2000, burst: 64 },
+  'sse-once': {
+    title: '200 events in one write',
+    kb: 1,
+    stream: true,
+    port: 9002,
+    connections: 32,
+    warm: 20_000,
+    burst: 200,
+  },
+  'sse-each': {
+    title: '200 events, a write each',
+    kb: 1,
+    stream: true,
+    port: 9003,
+    connections: 16,
+    warm: 2000,
+    burst: 64,
+  },
 } as const satisfies Readonly<Record<string, Workload>>;
 
 export type WorkloadId = keyof typeof WORKLOADS;
@@ -81,8 +99,13 @@ export interface Run {
   readonly rounds: number;
   /** CPU-seconds that a process burns on a workload before its window: V8 has compiled its code by then. */
   readonly warmUp: number;
-  /** Windows of each client of those that are compared. Their costs differ by a fifth from second to second, by neighbours of the machine. */
+  /** Windows of each client of those that are compared. */
   readonly turns: number;
+  /**
+   * A window is a burst of requests; otherwise it is a second of wrk, which can send more than a bare proxy can serve. From second to second,
+   * neighbours of the machine change its speed by a fifth.
+   */
+  readonly bursts?: boolean;
   /** Most windows of one measurement, if other programs disturb them. */
   readonly tries: number;
   /** Whether the start of the packed install is measured too. */
@@ -154,9 +177,10 @@ export const RUNS = {
   /** Plugins and guards, beside Gatehouse without one. */
   plugins: {
     command: 'npm run bench -- plugins',
-    rounds: 5,
+    rounds: 3,
     warmUp: 8,
-    turns: 12,
+    turns: 100,
+    bursts: true,
     tries: 1,
     starts: false,
     base: 'gatehouse-openai',
@@ -183,9 +207,10 @@ export const RUNS = {
   /** More settings and larger requests, beside Gatehouse with few and small ones. */
   more: {
     command: 'npm run bench -- more',
-    rounds: 5,
+    rounds: 3,
     warmUp: 8,
-    turns: 12,
+    turns: 100,
+    bursts: true,
     tries: 1,
     starts: false,
     base: 'gatehouse-openai',
