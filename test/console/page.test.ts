@@ -40,6 +40,10 @@ const SCREENS: readonly (readonly [address: string, sign: string, calls: number]
   ['#/audit?row=119', '.drawer .diff .added', 3],
 ];
 
+/** The state of captures is asked for every few seconds: a slow machine looks longer at the screen. */
+const withoutPolls = (calls: readonly string[]): readonly string[] =>
+  calls.filter((call, at) => call !== 'GET /captures' || calls.indexOf(call) === at);
+
 /** The gate shows each screen once, in one look; the full run in all of them. */
 const looksOf = (index: number): readonly Required<Look>[] =>
   isFull('console') ? LOOKS : LOOKS.filter((_, at) => at === index % LOOKS.length);
@@ -76,7 +80,7 @@ describe.skipIf(executable === undefined)('the page', () => {
         const now = await open(address, {}, look);
         await now.page.waitForSelector(sign);
         await expectClean(now);
-        expect(served?.calls.length).toBeLessThanOrEqual(calls);
+        expect(withoutPolls(served?.calls ?? []).length).toBeLessThanOrEqual(calls);
         await close();
       }
     },
