@@ -53,7 +53,7 @@ interface RecordSources {
 export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
   const { request, operation, config, prompt, startedAt, draws, caller = NO_CALLER } = exchange;
   const basis = { ...at, prices: more.prices };
-  const { attempts, retries, firstContentMs } = recordAttempts(exchange, end, basis);
+  const { attempts, retries } = recordAttempts(exchange, end, basis);
   const last = attempts.at(-1);
   // A request that itself names its target has a config without an id.
   const chosen = config?.id === '' ? undefined : config;
@@ -88,7 +88,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     deadlineMs: exchange.deadline - startedAt,
     durationMs: at.endedAt - startedAt,
     overheadMs: at.endedAt - startedAt - waitedMs(exchange.attempts, at.endedAt),
-    firstContentMs,
+    firstContentMs: last?.answered ? firstContentMsOf(exchange) : undefined,
     status: result.status,
     outcomeStatus: result.outcomeStatus,
     outcome: result.outcome,
@@ -111,6 +111,11 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     draws,
     guards: exchange.guards,
   };
+}
+
+function firstContentMsOf({ attempts, startedAt }: Exchange): number | undefined {
+  const at = attempts.at(-1)?.tries.at(-1)?.firstContentAt;
+  return at === undefined ? undefined : at - startedAt;
 }
 
 function ignoredPlaceOf({ project, location }: Exchange['request']['params']): RequestRecord['ignoredPlace'] {
@@ -185,8 +190,7 @@ function recordAttempts(exchange: Exchange, end: RecordEnd, basis: AttemptBasis)
     attempts.push(recorded);
     retries += recorded.retries;
   }
-  const firstAt = attempts.at(-1)?.answered ? exchange.attempts.at(-1)?.tries.at(-1)?.firstContentAt : undefined;
-  return { attempts, retries, firstContentMs: firstAt === undefined ? undefined : firstAt - exchange.startedAt };
+  return { attempts, retries };
 }
 
 function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, basis: AttemptBasis): RecordedAttempt {

@@ -19,9 +19,7 @@ const NO_METADATA: RecordedMetadata = { metadata: undefined, metadataDropped: 0,
  */
 export function metadataOf({ metadata: all, caller, request, droppedMetadata = 0 }: Exchange): RecordedMetadata {
   const bound = caller?.metadata;
-  let isEmpty = !bound;
-  for (const _ in all) isEmpty = false;
-  if (isEmpty) return NO_METADATA;
+  if (!bound && isEmpty(all)) return NO_METADATA;
   const entries = Object.entries(all);
   const others = bound ? entries.filter(([key]) => !Object.hasOwn(bound, key)) : entries;
   const pairs = [...Object.entries(bound ?? {}), ...others];
@@ -56,6 +54,11 @@ export const conditionsOf = ({ conditions, request }: Exchange): RequestRecord['
 function maskFor({ headers }: Exchange['request'], text: string): (part: string) => string {
   const secrets = credentialsIn(headers).filter((one) => text.includes(one));
   return (part) => scrub(secrets.reduce((masked, one) => masked.replaceAll(one, CENSOR), part));
+}
+
+function isEmpty(metadata: object): boolean {
+  for (const _ in metadata) return false;
+  return true;
 }
 
 const CREDENTIAL_HEADER = /^(?:(?:proxy-)?authorization|cookie|(?:x-)?(?:[a-z]+-)*(?:api-)?key)$/;

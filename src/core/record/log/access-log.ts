@@ -35,11 +35,10 @@ export function createAccessLog({ log, mode, lines }: AccessLogOptions): AccessL
   let time = '';
   const ofWorker = lines.worker === undefined ? '"' : `","worker":${lines.worker}`;
   return (record, wallMs) => {
-    const { outcome, outcomeStatus: status } = record;
-    const level = outcome === 'aborted' || status < 400 ? 'info' : status < 500 ? 'warn' : 'error';
+    const level = levelOf(record);
     if (mode === 'errors' && level === 'info') return;
     if (!log.isLevelEnabled(level)) return;
-    let end = ENDS[outcome];
+    let end = ENDS[record.outcome];
     if (record.rejection === 'overload') {
       const without = overload.take(record.receivedAt);
       if (without === undefined) return;
@@ -85,3 +84,8 @@ const ENDS = {
   aborted: endOf('client left'),
   running: endOf('request runs'),
 } as const satisfies Record<BoundedRecord['outcome'], string>;
+
+function levelOf({ outcome, outcomeStatus }: BoundedRecord): 'info' | 'warn' | 'error' {
+  if (outcome === 'aborted' || outcomeStatus < 400) return 'info';
+  return outcomeStatus < 500 ? 'warn' : 'error';
+}
