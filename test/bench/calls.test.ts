@@ -3,9 +3,9 @@ import { countCalls, totalsOf } from './calls.ts';
 
 const MOST = 780;
 /** 149 on an idle machine: beside others, timers fall due more often. */
-const MOST_OF_RECORD = 155;
+const MOST_OF_RECORD = 160;
 
-it('A plain chat of 1 KB makes at most 780 calls, 155 of them after its reply has ended, and reads at most 6 headers by name beside one pass over all', async () => {
+it('A plain chat of 1 KB makes at most 780 calls, 160 of them after its reply has ended, and reads at most 6 headers by name beside one pass over all', async () => {
   let figures = await countCalls();
   // On a busy machine timers fall due within requests, which adds some calls: the lowest of three counts is that of the code.
   const isOver = (): boolean => totalsOf(figures).calls > MOST || totalsOf(figures).callsOfRecord > MOST_OF_RECORD;
